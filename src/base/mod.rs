@@ -1,0 +1,13 @@
+//! Words that know nothing of Assay: faults, ids, time, text. Everything else may import it.
+
+pub mod fault;
+pub mod id;
+pub mod secret;
+pub mod text;
+pub mod time;
+mod words;
+
+pub use fault::{Code, Fault, Issue, NextAction};
+pub use id::{Entropy, Id};
+pub use secret::Secret;
+pub use time::{Clock, Millis};

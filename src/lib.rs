@@ -1,0 +1,3 @@
+//! Assay: tickets that prove themselves.
+
+pub mod base;
