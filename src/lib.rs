@@ -1,3 +1,5 @@
 //! Assay: tickets that prove themselves.
 
 pub mod base;
+pub mod events;
+pub mod store;

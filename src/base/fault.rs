@@ -3,6 +3,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::ops::Deref;
 
 use serde_json::Value;
 
@@ -166,12 +167,19 @@ pub enum NextAction {
     },
 }
 
-/// A failure: what was wrong, where, and what to do next.
+/// A failure: what was wrong, where, and what to do next. Small, because every result carries its
+/// size; what comes along with it is boxed, and read as if it were fields: `fault.issues`.
 pub struct Fault {
     /// Which of the closed list it is.
     pub code: Code,
     /// What went wrong, for the caller. Never holds a secret or another tenant's data.
     pub message: String,
+    details: Box<Details>,
+}
+
+/// What comes along with a fault.
+#[derive(Default)]
+pub struct Details {
     /// The single problems, where there are several or where a path helps.
     pub issues: Vec<Issue>,
     /// What to do next, most useful first.
@@ -183,19 +191,19 @@ pub struct Fault {
     source: Option<Box<dyn Error + Send + Sync>>,
 }
 
+impl Deref for Fault {
+    type Target = Details;
+
+    fn deref(&self) -> &Details {
+        &self.details
+    }
+}
+
 impl Fault {
     /// A fault with a message and nothing else.
     #[must_use]
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self {
-            code,
-            message: message.into(),
-            issues: Vec::new(),
-            next: Vec::new(),
-            data: None,
-            retry_after_ms: None,
-            source: None,
-        }
+        Self { code, message: message.into(), details: Box::default() }
     }
 
     /// A fault of ours: the caller reads a plain sentence, the log gets the cause.
@@ -207,43 +215,50 @@ impl Fault {
     /// One bad argument, named by its path.
     #[must_use]
     pub fn argument(path: impl Into<String>, message: impl Into<String>) -> Self {
-        let issue = Issue { path: path.into(), message: message.into() };
-        let said = format!("The argument {} is not usable: {}", issue.path, issue.message);
-        Self { issues: vec![issue], ..Self::new(Code::InvalidArgument, said) }
+        let (path, message) = (path.into(), message.into());
+        let said = format!("The argument {path} is not usable: {message}");
+        Self::new(Code::InvalidArgument, said).issue(path, message)
     }
 
     /// The same fault with the cause that only the log may see.
     #[must_use]
     pub fn because(mut self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        self.source = Some(cause.into());
+        self.details.source = Some(cause.into());
         self
     }
 
     /// The same fault with one more thing to do.
     #[must_use]
     pub fn next(mut self, action: NextAction) -> Self {
-        self.next.push(action);
+        self.details.next.push(action);
         self
     }
 
     /// The same fault with one more problem.
     #[must_use]
     pub fn issue(mut self, path: impl Into<String>, message: impl Into<String>) -> Self {
-        self.issues.push(Issue { path: path.into(), message: message.into() });
+        self.details.issues.push(Issue { path: path.into(), message: message.into() });
+        self
+    }
+
+    /// The same fault with what the contract sends along.
+    #[must_use]
+    pub fn data(mut self, data: Value) -> Self {
+        self.details.data = Some(data);
         self
     }
 
     /// The same fault with the time after which to try again, in milliseconds.
     #[must_use]
     pub fn retry_after_ms(mut self, wait_ms: u64) -> Self {
-        self.retry_after_ms = Some(wait_ms);
+        self.details.retry_after_ms = Some(wait_ms);
         self
     }
 
     /// The cause, for the log at the edge and for nobody else.
     #[must_use]
     pub fn cause(&self) -> Option<&(dyn Error + Send + Sync)> {
-        self.source.as_deref()
+        self.details.source.as_deref()
     }
 }
 
@@ -256,10 +271,10 @@ impl fmt::Display for Fault {
 impl fmt::Debug for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}: {}", self.code, self.message)?;
-        for issue in &self.issues {
+        for issue in &self.details.issues {
             write!(f, " [{}: {}]", issue.path, issue.message)?;
         }
-        match &self.source {
+        match &self.details.source {
             Some(source) => write!(f, " because {source}"),
             None => Ok(()),
         }

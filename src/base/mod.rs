@@ -2,6 +2,7 @@
 
 pub mod fault;
 pub mod id;
+pub mod ids;
 pub mod secret;
 pub mod text;
 pub mod time;
@@ -9,5 +10,9 @@ mod words;
 
 pub use fault::{Code, Fault, Issue, NextAction};
 pub use id::{Entropy, Id};
+pub use ids::{
+    AssertionId, BootId, CategoryId, EnvironmentId, JobId, KeyId, LandingId, NodeId, ProjectId,
+    ProofId, QuestionId, RequestId, RunId, ScopeId, TenantId, TicketId, UserId,
+};
 pub use secret::Secret;
 pub use time::{Clock, Millis};

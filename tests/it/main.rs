@@ -1,1 +1,4 @@
-//! The integration tests.
+//! The integration tests: one binary, a file or folder a subject.
+#![expect(clippy::unwrap_used, reason = "a test that unwraps says where it broke")]
+
+mod store;

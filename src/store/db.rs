@@ -1,0 +1,180 @@
+//! The database: one writer thread, a pool of readers.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rusqlite::Connection;
+use tokio::sync::Semaphore;
+
+use super::migrate::migrate;
+use super::open;
+use super::tx::{Read, Tx};
+use super::writer::Writer;
+use crate::base::{Clock, Code, Entropy, Fault};
+use crate::events::Bus;
+
+/// The file in the data directory.
+const FILE: &str = "assay.db";
+
+/// Databases up to this size are checked whole before they serve; larger ones while they do.
+const CHECK_AT_START_BYTES_MAX: u64 = 32 << 20;
+
+/// Reads that run at once; more wait their turn.
+const READERS_MAX: usize = 8;
+
+/// The database. Cheap to clone; the writer stops when the last clone is gone.
+#[derive(Clone)]
+pub struct Db(Arc<Inner>);
+
+struct Inner {
+    path: PathBuf,
+    clock: Clock,
+    writer: Writer,
+    idle: Mutex<Vec<Connection>>,
+    turns: Semaphore,
+}
+
+impl Db {
+    /// Opens the database of a data directory, makes it where there is none, and migrates it.
+    /// Every failure is a sentence for the person at the terminal.
+    pub fn open(dir: &Path, clock: Clock, entropy: Entropy, bus: Bus) -> Result<Self, Fault> {
+        let path = dir.join(FILE);
+        let mut conn = open::writer(&path)?;
+        if file_size(&path) <= CHECK_AT_START_BYTES_MAX {
+            check(&path, &conn)?;
+        }
+        migrate(&path, &mut conn, clock.now())?;
+        let writer = Writer::start(conn, clock.clone(), entropy, bus)?;
+        let first = open::reader(&path)?;
+        Ok(Self(Arc::new(Inner {
+            path,
+            clock,
+            writer,
+            idle: Mutex::new(vec![first]),
+            turns: Semaphore::new(READERS_MAX),
+        })))
+    }
+
+    /// Runs a change and answers once it is on disk. A fault undoes all of it.
+    pub async fn write<T, F>(&self, change: F) -> Result<T, Fault>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Tx<'_>) -> Result<T, Fault> + Send + 'static,
+    {
+        self.0.writer.send(change)?.await.unwrap_or_else(|_| Err(stopping()))
+    }
+
+    /// As [`Db::write`], for a thread that may block: the command line.
+    pub fn write_blocking<T, F>(&self, change: F) -> Result<T, Fault>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Tx<'_>) -> Result<T, Fault> + Send + 'static,
+    {
+        self.0.writer.send(change)?.blocking_recv().unwrap_or_else(|_| Err(stopping()))
+    }
+
+    /// Runs a reading function on one consistent view. Never waits for the writer.
+    pub async fn read<T, F>(&self, view: F) -> Result<T, Fault>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Read<'_>) -> Result<T, Fault> + Send + 'static,
+    {
+        let turn = self.0.turns.acquire().await.map_err(Fault::internal)?;
+        let db = self.clone();
+        let read = tokio::task::spawn_blocking(move || db.read_blocking(view)).await;
+        drop(turn);
+        read.unwrap_or_else(|e| Err(Fault::internal(e)))
+    }
+
+    /// As [`Db::read`], for a thread that may block.
+    pub fn read_blocking<T, F>(&self, view: F) -> Result<T, Fault>
+    where
+        F: FnOnce(&Read<'_>) -> Result<T, Fault>,
+    {
+        let idle = self.0.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let conn = match idle {
+            Some(conn) => conn,
+            None => open::reader(&self.0.path)?,
+        };
+        conn.execute_batch("BEGIN DEFERRED").map_err(Fault::internal)?;
+        let answer = view(&Read::new(&conn, self.0.clock.now()));
+        // A connection that cannot end its read is dropped instead of being lent again.
+        if conn.execute_batch("COMMIT").is_ok() {
+            let mut idle = self.0.idle.lock().unwrap_or_else(PoisonError::into_inner);
+            if idle.len() < READERS_MAX {
+                idle.push(conn);
+            }
+        }
+        answer
+    }
+
+    /// The whole file read through and checked, as a fault that says what to do if it is damaged.
+    pub async fn check(&self) -> Result<(), Fault> {
+        let db = self.clone();
+        let checked = tokio::task::spawn_blocking(move || {
+            let conn = open::reader(&db.0.path)?;
+            check(&db.0.path, &conn)
+        });
+        checked.await.unwrap_or_else(|e| Err(Fault::internal(e)))
+    }
+
+    /// How a statement would be run, a line a step. For tests that look for scans.
+    #[doc(hidden)]
+    pub fn explain(&self, sql: &str) -> Result<Vec<String>, Fault> {
+        let conn = open::reader(&self.0.path)?;
+        let mut statement =
+            conn.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).map_err(Fault::internal)?;
+        let rows = statement
+            .raw_query()
+            .mapped(|row| row.get::<_, String>("detail"))
+            .collect::<Result<_, _>>();
+        rows.map_err(Fault::internal)
+    }
+
+    /// Runs statements as they are. For tests that load sample rows.
+    #[doc(hidden)]
+    pub fn raw(&self, sql: &str) -> Result<(), Fault> {
+        open::writer(&self.0.path)?.execute_batch(sql).map_err(Fault::internal)
+    }
+
+    /// The first column of a query's rows, as text. For tests that look at the schema.
+    #[doc(hidden)]
+    pub fn raw_column(&self, sql: &str) -> Result<Vec<String>, Fault> {
+        let conn = open::reader(&self.0.path)?;
+        let mut statement = conn.prepare(sql).map_err(Fault::internal)?;
+        let rows = statement.query_map([], |row| {
+            let value: Option<String> = row.get(0)?;
+            Ok(value.unwrap_or_default())
+        });
+        rows.and_then(Iterator::collect).map_err(Fault::internal)
+    }
+
+    /// The database file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.0.path
+    }
+}
+
+fn stopping() -> Fault {
+    Fault::new(Code::Unavailable, "The server is stopping; nothing of this call was kept.")
+}
+
+fn file_size(path: &Path) -> u64 {
+    std::fs::metadata(path).map_or(0, |meta| meta.len())
+}
+
+fn check(path: &Path, conn: &Connection) -> Result<(), Fault> {
+    let found: String = conn
+        .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
+        .map_err(|e| open::open_fault(path, e))?;
+    if found == "ok" {
+        return Ok(());
+    }
+    let message = format!(
+        "The database {} is damaged and was not opened: {found}. Nothing was changed. Move it \
+         aside and restore a backup, or keep it for repair with the sqlite3 program's .recover.",
+        path.display()
+    );
+    Err(Fault::new(Code::Unavailable, message))
+}

@@ -1,0 +1,18 @@
+//! `SQLite`, and the only folder that opens it: one writer thread with grouped, durable commits, a
+//! pool of readers, named statements, migrations, and blobs beside the database.
+
+mod blob;
+mod db;
+mod migrate;
+mod open;
+mod row;
+mod sql;
+mod tx;
+mod writer;
+
+pub use blob::{Blobs, Hash};
+pub use db::Db;
+pub use migrate::{MIGRATIONS, Migration, hash_of};
+pub use row::{Row, to_int, to_json};
+pub use sql::Sql;
+pub use tx::{Params, Read, Tx, Value};

@@ -1,0 +1,111 @@
+//! Opening connections: the pragmas, and what each way of failing means to a person.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use crate::base::{Code, Fault};
+
+/// How long a connection waits for another process that writes, such as a command beside a server.
+const BUSY_WAIT: Duration = Duration::from_secs(10);
+
+/// Prepared statements kept by each connection: more than there are in `sql/`.
+const STATEMENTS_KEPT: usize = 256;
+
+/// The one connection that writes.
+pub(super) fn writer(path: &Path) -> Result<Connection, Fault> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = connect(path, flags)?;
+    let mode: String = conn
+        .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
+        .map_err(|e| open_fault(path, e))?;
+    if mode != "wal" {
+        return Err(no_wal(path, &mode));
+    }
+    settle(path, &conn, "PRAGMA synchronous = FULL; PRAGMA cache_size = -16000;")?;
+    Ok(conn)
+}
+
+/// One more connection that only reads.
+pub(super) fn reader(path: &Path) -> Result<Connection, Fault> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = connect(path, flags)?;
+    settle(path, &conn, "PRAGMA query_only = ON; PRAGMA cache_size = -4000;")?;
+    Ok(conn)
+}
+
+#[expect(clippy::disallowed_methods, reason = "the one place that opens the database")]
+fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Fault> {
+    let conn = Connection::open_with_flags(path, flags).map_err(|e| open_fault(path, e))?;
+    conn.busy_timeout(BUSY_WAIT).map_err(|e| open_fault(path, e))?;
+    conn.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
+    settle(path, &conn, "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;")?;
+    settle(path, &conn, "PRAGMA temp_store = MEMORY;")?;
+    Ok(conn)
+}
+
+fn settle(path: &Path, conn: &Connection, pragmas: &str) -> Result<(), Fault> {
+    conn.execute_batch(pragmas).map_err(|e| open_fault(path, e))
+}
+
+fn no_wal(path: &Path, mode: &str) -> Fault {
+    let message = format!(
+        "The database {} cannot use write-ahead logging (its journal mode stays {mode:?}). \
+         This happens on network file systems. Put the data directory on a local disk.",
+        path.display()
+    );
+    Fault::new(Code::Unavailable, message)
+}
+
+/// What failing to open says to the person at the terminal.
+pub(super) fn open_fault(path: &Path, error: rusqlite::Error) -> Fault {
+    let shown = path.display();
+    let message = match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => format!(
+            "The database {shown} is damaged and was not opened. Nothing was changed. Move it \
+             aside and restore a backup, or keep it for repair with the sqlite3 program's .recover."
+        ),
+        Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::ReadOnly) => {
+            format!(
+                "The database {shown} cannot be opened for writing. Check that the directory \
+                 exists and that this user may write to it."
+            )
+        }
+        Some(ErrorCode::FileLockingProtocolFailed) => return no_wal(path, "locked"),
+        _ => match storage_fault(error) {
+            Ok(fault) => return fault,
+            Err(error) => {
+                return Fault::new(Code::Unavailable, format!("{shown} cannot be opened."))
+                    .because(error);
+            }
+        },
+    };
+    Fault::new(Code::Unavailable, message).because(error)
+}
+
+/// The fault of a failure that lies in the disk or the database file; the error back otherwise.
+pub(super) fn storage_fault(error: rusqlite::Error) -> Result<Fault, rusqlite::Error> {
+    let (code, message) = match error.sqlite_error_code() {
+        Some(ErrorCode::DiskFull) => (
+            Code::StorageFull,
+            "The disk that holds the data directory is full. Nothing of this call was kept. \
+             Free some space and call again.",
+        ),
+        Some(ErrorCode::SystemIoFailure | ErrorCode::ReadOnly | ErrorCode::CannotOpen) => (
+            Code::Unavailable,
+            "The data directory cannot be written to at the moment. Nothing of this call was kept.",
+        ),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => (
+            Code::Unavailable,
+            "Another program holds the database. Nothing of this call was kept; call again.",
+        ),
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+            (Code::Unavailable, "The database is damaged. Stop the server and restore a backup.")
+        }
+        _ => return Err(error),
+    };
+    Ok(Fault::new(code, message).because(error))
+}

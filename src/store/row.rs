@@ -1,0 +1,103 @@
+//! From rows to values and back: the only place that knows how a type is stored.
+
+use rusqlite::ToSql;
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef};
+use uuid::Uuid;
+
+use super::blob::Hash;
+use crate::base::{Fault, Id, Millis};
+
+/// One row of a result, read by column name.
+pub struct Row<'a>(pub(super) &'a rusqlite::Row<'a>);
+
+impl Row<'_> {
+    /// The value of a column. A value of another type is damage, and is reported as ours.
+    pub fn get<T: FromSql>(&self, column: &str) -> Result<T, Fault> {
+        self.0.get(column).map_err(|e| Fault::internal(format!("column {column}: {e}")))
+    }
+
+    /// The closed word of a text column.
+    pub fn word<T>(&self, column: &str, parse: fn(&str) -> Option<T>) -> Result<T, Fault> {
+        let text: String = self.get(column)?;
+        parse(&text).ok_or_else(|| Fault::internal(format!("column {column} holds {text:?}")))
+    }
+
+    /// The closed word of a text column that may be null.
+    pub fn word_or_null<T>(
+        &self,
+        column: &str,
+        parse: fn(&str) -> Option<T>,
+    ) -> Result<Option<T>, Fault> {
+        match self.get::<Option<String>>(column)? {
+            None => Ok(None),
+            Some(_) => self.word(column, parse).map(Some),
+        }
+    }
+
+    /// A JSON document that one of our own types wrote.
+    pub fn json<T: serde::de::DeserializeOwned>(&self, column: &str) -> Result<T, Fault> {
+        let text: String = self.get(column)?;
+        serde_json::from_str(&text).map_err(|e| Fault::internal(format!("column {column}: {e}")))
+    }
+
+    /// A count or size that is never negative.
+    pub fn unsigned(&self, column: &str) -> Result<u64, Fault> {
+        let number: i64 = self.get(column)?;
+        u64::try_from(number)
+            .map_err(|_| Fault::internal(format!("column {column} holds {number}")))
+    }
+}
+
+/// A document as a column holds it. Our own types always serialise.
+pub fn to_json<T: serde::Serialize>(value: &T) -> Result<String, Fault> {
+    serde_json::to_string(value).map_err(Fault::internal)
+}
+
+/// A count as a column holds it; the largest one where it does not fit.
+pub fn to_int(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+impl<K> ToSql for Id<K> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(ValueRef::Blob(self.bytes())))
+    }
+}
+
+impl<K> FromSql for Id<K> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let bytes = value.as_blob()?;
+        Uuid::from_slice(bytes).map(Self::from_uuid).map_err(|_| FromSqlError::InvalidBlobSize {
+            expected_size: 16,
+            blob_size: bytes.len(),
+        })
+    }
+}
+
+impl ToSql for Millis {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(self.0.into())
+    }
+}
+
+impl FromSql for Millis {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        value.as_i64().map(Self)
+    }
+}
+
+impl ToSql for Hash {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(ValueRef::Blob(self.bytes())))
+    }
+}
+
+impl FromSql for Hash {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let bytes = value.as_blob()?;
+        let size = bytes.len();
+        <[u8; 32]>::try_from(bytes)
+            .map(Self::from_bytes)
+            .map_err(|_| FromSqlError::InvalidBlobSize { expected_size: 32, blob_size: size })
+    }
+}

@@ -1,0 +1,179 @@
+//! The writer thread. It takes whatever has queued up, runs each call under its own savepoint,
+//! commits them as one group, and answers only after the commit is on disk. One flush of the disk
+//! so serves many callers, and a call that fails or panics undoes itself and nobody else.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc;
+use std::thread;
+
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use super::open::storage_fault;
+use super::tx::Tx;
+use crate::base::{Clock, Code, Entropy, Fault};
+use crate::events::{Bus, Event};
+
+/// Calls committed together at most: bounds how long the first of them waits for the last.
+const GROUP_MAX: usize = 256;
+
+/// The sending half. When it is dropped the thread finishes what has queued up, and ends.
+pub(super) struct Writer {
+    calls: Option<mpsc::Sender<Box<dyn Op>>>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl Writer {
+    pub(super) fn start(
+        conn: Connection,
+        clock: Clock,
+        entropy: Entropy,
+        bus: Bus,
+    ) -> Result<Self, Fault> {
+        let (calls, queue) = mpsc::channel();
+        let worker = Worker { conn, clock, entropy, bus };
+        let thread = thread::Builder::new()
+            .name("store-writer".to_owned())
+            .spawn(move || worker.work(&queue))
+            .map_err(Fault::internal)?;
+        Ok(Self { calls: Some(calls), thread: Some(thread) })
+    }
+
+    pub(super) fn send<T, F>(&self, change: F) -> Result<oneshot::Receiver<Result<T, Fault>>, Fault>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Tx<'_>) -> Result<T, Fault> + Send + 'static,
+    {
+        let (reply, answer) = oneshot::channel();
+        let call = Call { change: Some(change), result: None, reply };
+        let sent = self.calls.as_ref().map(|calls| calls.send(Box::new(call)));
+        match sent {
+            Some(Ok(())) => Ok(answer),
+            _ => Err(Fault::new(Code::Unavailable, "The server is stopping.")),
+        }
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.calls = None;
+        if let Some(thread) = self.thread.take() {
+            // A thread that panicked has already said so; there is nothing left to wait for.
+            drop(thread.join());
+        }
+    }
+}
+
+/// One queued call, with its types erased.
+trait Op: Send {
+    /// Runs the change; `false` where its effects must be undone.
+    fn run(&mut self, tx: &mut Tx<'_>) -> bool;
+    /// Answers the caller. A fault given here replaces what the change returned.
+    fn answer(self: Box<Self>, lost: Option<Fault>);
+}
+
+struct Call<T, F> {
+    change: Option<F>,
+    result: Option<Result<T, Fault>>,
+    reply: oneshot::Sender<Result<T, Fault>>,
+}
+
+impl<T, F> Op for Call<T, F>
+where
+    T: Send,
+    F: FnOnce(&mut Tx<'_>) -> Result<T, Fault> + Send,
+{
+    fn run(&mut self, tx: &mut Tx<'_>) -> bool {
+        let Some(change) = self.change.take() else { return false };
+        let result = catch_unwind(AssertUnwindSafe(|| change(tx)))
+            .unwrap_or_else(|_| Err(Fault::internal("a change to the database panicked")));
+        let kept = result.is_ok();
+        self.result = Some(result);
+        kept
+    }
+
+    fn answer(self: Box<Self>, lost: Option<Fault>) {
+        let own = self.result.unwrap_or_else(|| Err(Fault::internal("a change did not run")));
+        let result = match (own, lost) {
+            (Ok(_), Some(fault)) => Err(fault),
+            (own, _) => own,
+        };
+        // A caller that no longer waits is no failure: its change is on disk all the same.
+        drop(self.reply.send(result));
+    }
+}
+
+struct Worker {
+    conn: Connection,
+    clock: Clock,
+    entropy: Entropy,
+    bus: Bus,
+}
+
+impl Worker {
+    fn work(&self, queue: &mpsc::Receiver<Box<dyn Op>>) {
+        while let Ok(first) = queue.recv() {
+            let group = std::iter::once(first).chain(queue.try_iter()).take(GROUP_MAX);
+            self.commit(group);
+        }
+        // Leaves one file behind instead of three; what is not folded in now is at the next open.
+        drop(self.conn.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)"));
+    }
+
+    fn commit(&self, group: impl Iterator<Item = Box<dyn Op>>) {
+        let mut done = Vec::new();
+        let mut events = Vec::new();
+        let began = self.conn.execute_batch("BEGIN IMMEDIATE");
+        let began_well = began.is_ok();
+        let mut lost = began.err();
+        for mut op in group {
+            if lost.is_none() {
+                lost = self.run(op.as_mut(), &mut events).err();
+            }
+            done.push(op);
+        }
+        if lost.is_none() {
+            lost = self.conn.execute_batch("COMMIT").err();
+        }
+        if began_well && !self.conn.is_autocommit() {
+            // A failed commit leaves the transaction open; the next group needs a fresh one.
+            drop(self.conn.execute_batch("ROLLBACK"));
+        }
+        if lost.is_none() {
+            for event in events {
+                self.bus.publish(event);
+            }
+        }
+        for op in done {
+            op.answer(lost.as_ref().map(lost_fault));
+        }
+    }
+
+    /// Runs one call under its savepoint. An error here means that the whole group is lost: `SQLite`
+    /// undoes the entire transaction when the disk is full or fails.
+    fn run(&self, op: &mut dyn Op, events: &mut Vec<Event>) -> rusqlite::Result<()> {
+        self.conn.execute_batch("SAVEPOINT call")?;
+        let mut tx = Tx::new(&self.conn, self.clock.now(), &self.entropy);
+        if op.run(&mut tx) {
+            events.extend(tx.into_events());
+        } else if self.conn.is_autocommit() {
+            return Err(rusqlite::Error::SqliteFailure(
+                rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_FULL),
+                None,
+            ));
+        } else {
+            self.conn.execute_batch("ROLLBACK TO call")?;
+        }
+        self.conn.execute_batch("RELEASE call")
+    }
+}
+
+/// What each caller of a lost group hears. The driver's error is not cloneable, so it is told anew.
+fn lost_fault(error: &rusqlite::Error) -> Fault {
+    let cause = error.to_string();
+    let again = match error.sqlite_error() {
+        Some(inner) => rusqlite::Error::SqliteFailure(*inner, Some(cause.clone())),
+        None => return Fault::internal(cause),
+    };
+    storage_fault(again).unwrap_or_else(Fault::internal)
+}
