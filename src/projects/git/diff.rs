@@ -1,0 +1,119 @@
+//! What a branch changed since it left the base: counts, files and the text, all bounded.
+
+use super::CommitId;
+use super::repository::Repository;
+use crate::base::Fault;
+
+/// How many files a [`Summary`] names.
+pub const FILES_MAX: usize = 2_000;
+
+/// One changed file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileChange {
+    /// Its path now, or before it was deleted.
+    pub path: String,
+    /// Its path before, where it was renamed.
+    pub renamed_from: Option<String>,
+    /// Lines that came; `None` for a binary file.
+    pub added: Option<u64>,
+    /// Lines that went; `None` for a binary file.
+    pub deleted: Option<u64>,
+}
+
+/// All that a branch changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Summary {
+    /// The changed files in order of path, at most [`FILES_MAX`].
+    pub files: Vec<FileChange>,
+    /// How many there are.
+    pub file_count: usize,
+    /// Lines that came, in all files.
+    pub added: u64,
+    /// Lines that went, in all files.
+    pub deleted: u64,
+}
+
+/// How many commits `tip` has that `base` has not.
+pub async fn commits_ahead(
+    repository: &Repository,
+    base: &CommitId,
+    tip: &CommitId,
+) -> Result<u64, Fault> {
+    let count = ["rev-list", "--count", &format!("{base}..{tip}"), "--"];
+    Ok(repository.call().args(count).text().await?.parse().unwrap_or(0))
+}
+
+/// What changed between the place where `tip` left `base` and `tip`.
+pub async fn summary(
+    repository: &Repository,
+    base: &CommitId,
+    tip: &CommitId,
+) -> Result<Summary, Fault> {
+    let range = format!("{base}...{tip}");
+    let diff = ["diff", "--numstat", "-z", "--find-renames", "--no-ext-diff", &range, "--"];
+    let output = repository.call().args(diff).slow().succeed().await?;
+    Ok(parse_numstat(output.fields()))
+}
+
+/// The same change as text, in at most `max_bytes`, and whether there was more.
+pub async fn text(
+    repository: &Repository,
+    base: &CommitId,
+    tip: &CommitId,
+    max_bytes: usize,
+) -> Result<(String, bool), Fault> {
+    let range = format!("{base}...{tip}");
+    let how = ["--no-color", "--no-ext-diff", "--no-textconv", "--find-renames"];
+    let diff = repository.call().args(["diff"]).args(how).args([range.as_str(), "--"]);
+    let output = diff.slow().at_most(max_bytes).succeed().await?;
+    let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
+    if output.is_cut {
+        // The last line, and maybe its last character, is not whole.
+        text.truncate(text.rfind('\n').map_or(0, |end| end + 1));
+    }
+    Ok((text, output.is_cut))
+}
+
+/// Reads `git diff --numstat -z`: `added⇥deleted⇥path`, and for a rename an empty path with the two
+/// paths as fields of their own.
+fn parse_numstat<'a>(mut fields: impl Iterator<Item = &'a [u8]>) -> Summary {
+    let mut out = Summary { files: Vec::new(), file_count: 0, added: 0, deleted: 0 };
+    while let Some(field) = fields.next() {
+        let field = String::from_utf8_lossy(field);
+        let mut parts = field.splitn(3, '\t');
+        let (added, deleted, path) = (parts.next(), parts.next(), parts.next().unwrap_or(""));
+        let mut name = || fields.next().map(|name| String::from_utf8_lossy(name).into_owned());
+        let (renamed_from, path) = match path {
+            "" => (name(), name().unwrap_or_default()),
+            path => (None, path.to_owned()),
+        };
+        let count = |text: Option<&str>| text.and_then(|text| text.parse::<u64>().ok());
+        let change =
+            FileChange { path, renamed_from, added: count(added), deleted: count(deleted) };
+        out.file_count += 1;
+        out.added += change.added.unwrap_or(0);
+        out.deleted += change.deleted.unwrap_or(0);
+        if out.files.len() < FILES_MAX {
+            out.files.push(change);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_binaries_and_renames_are_read() {
+        let text = "3\t1\tsrc/a b.rs\0-\t-\tlogo.png\0\u{30}\t2\t\0old\tname\0new\0";
+        let fields = text.trim_end_matches('\0').split('\0').map(str::as_bytes);
+
+        let summary = parse_numstat(fields);
+
+        assert_eq!((summary.file_count, summary.added, summary.deleted), (3, 3, 3));
+        assert_eq!(summary.files[1].added, None);
+        assert_eq!(summary.files[2].renamed_from.as_deref(), Some("old\tname"));
+        assert_eq!(summary.files[2].path, "new");
+    }
+}

@@ -1,0 +1,549 @@
+//! Running `git`: an argument vector and never a shell, asking nobody anything, running no program
+//! a repository would like to have run, within a time and an output limit.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, Command};
+
+use crate::base::text::{cut, printable};
+use crate::base::{Code, Fault};
+
+/// How much of what git writes is kept, unless a call says otherwise.
+const OUTPUT_BYTES: usize = 16 << 20;
+/// How much of the end of git's complaints is kept.
+const SAID_BYTES: usize = 4 << 10;
+/// How long git may take to put its lock files away after it was told to stop.
+const STOP_WITHIN: Duration = Duration::from_secs(2);
+/// The oldest git that can merge without a work tree (`merge-tree --write-tree`).
+const OLDEST: (u32, u32) = (2, 38);
+
+/// What every call starts with.
+const ALWAYS: &[&str] = &[
+    "--no-pager",
+    "--literal-pathspecs",
+    "--no-optional-locks",
+    // A replaced object would show another history than the one that is landed.
+    "--no-replace-objects",
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "core.quotePath=false",
+    "-c",
+    "protocol.ext.allow=never",
+    "-c",
+    "commit.gpgSign=false",
+    "-c",
+    "merge.autoStash=false",
+    "-c",
+    "rebase.autoStash=false",
+    "-c",
+    "submodule.recurse=false",
+    "-c",
+    "fetch.recurseSubmodules=false",
+    // Cleaning up is for the owner of a repository to start, not for a passer-by.
+    "-c",
+    "gc.auto=0",
+    "-c",
+    "maintenance.auto=false",
+];
+
+/// Variables of a surrounding git (a hook that started us, say) that would redirect a call.
+const NEVER_INHERITED: &[&str] = &[
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_IMPLICIT_WORK_TREE",
+    "GIT_COMMON_DIR",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_NAMESPACE",
+    "GIT_PREFIX",
+    "GIT_SHALLOW_FILE",
+    "GIT_GRAFT_FILE",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_CONFIG",
+    "GIT_CONFIG_COUNT",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_EXEC_PATH",
+    "GIT_TEMPLATE_DIR",
+    "GIT_AUTHOR_NAME",
+    "GIT_AUTHOR_EMAIL",
+    "GIT_AUTHOR_DATE",
+    "GIT_COMMITTER_NAME",
+    "GIT_COMMITTER_EMAIL",
+    "GIT_COMMITTER_DATE",
+    "GIT_PROXY_COMMAND",
+    "GIT_SSH",
+    "GIT_TRACE",
+    "SSH_ASKPASS",
+];
+
+/// What every call's environment says.
+const ENVIRONMENT: &[(&str, &str)] = &[
+    ("LC_ALL", "C"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_ASKPASS", ""),
+    ("GIT_CONFIG_NOSYSTEM", "1"),
+    ("GIT_ALLOW_PROTOCOL", "file:https:ssh"),
+    ("GIT_EDITOR", "true"),
+    ("GIT_SEQUENCE_EDITOR", "true"),
+    ("GIT_ADVICE", "0"),
+    // Without this ssh would ask for a passphrase on the terminal the server was started from.
+    ("GIT_SSH_COMMAND", "ssh -o BatchMode=yes"),
+];
+
+/// The `git` program and how long it may take.
+#[derive(Debug, Clone)]
+pub struct Git {
+    program: OsString,
+    quick: Duration,
+    slow: Duration,
+}
+
+impl Default for Git {
+    fn default() -> Self {
+        Self::new("git")
+    }
+}
+
+impl Git {
+    /// This program: a name to look for on `PATH`, or a path. A minute for ordinary calls, ten for
+    /// those that move a repository's content.
+    #[must_use]
+    pub fn new(program: impl Into<OsString>) -> Self {
+        let minute = Duration::from_mins(1);
+        Self { program: program.into(), quick: minute, slow: minute * 10 }
+    }
+
+    /// The same program with other time limits: for ordinary calls, and for those that move content.
+    #[must_use]
+    pub fn within(self, quick: Duration, slow: Duration) -> Self {
+        Self { quick, slow, ..self }
+    }
+
+    /// The program's version, such as `2.47`.
+    ///
+    /// # Errors
+    /// `ProjectNotReady` where git is not installed or too old; the message says what is needed.
+    pub async fn version(&self) -> Result<(u32, u32), Fault> {
+        let said = self.anywhere().args(["version"]).text().await?;
+        match parse_version(&said) {
+            Some(version) if version >= OLDEST => Ok(version),
+            _ => Err(super::not_ready(format!(
+                "Git {}.{} or newer is needed, and this machine has “{}”. Install a newer git.",
+                OLDEST.0,
+                OLDEST.1,
+                cut(&said, 80)
+            ))),
+        }
+    }
+
+    /// A call that needs no repository.
+    #[must_use]
+    pub fn anywhere(&self) -> Call<'_> {
+        self.call(Path::new("/"), None)
+    }
+
+    /// A call on a repository, by the directory that holds its objects. Nothing is looked up, so a
+    /// repository that went away is never mistaken for one around it.
+    #[must_use]
+    pub fn repository(&self, git_dir: &Path) -> Call<'_> {
+        let mut call = self.call(git_dir, Some(git_dir));
+        call.command.env("GIT_CEILING_DIRECTORIES", "/");
+        call
+    }
+
+    /// A call in a work tree, by its top directory. Git looks there and nowhere above.
+    #[must_use]
+    pub fn tree(&self, top: &Path) -> Call<'_> {
+        let mut call = self.call(top, None);
+        call.command.env("GIT_CEILING_DIRECTORIES", top.parent().unwrap_or(top));
+        call
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the one place that starts git")]
+    fn call(&self, directory: &Path, git_dir: Option<&Path>) -> Call<'_> {
+        let mut command = Command::new(&self.program);
+        for name in NEVER_INHERITED {
+            command.env_remove(name);
+        }
+        command.envs(ENVIRONMENT.iter().copied()).current_dir(directory).process_group(0);
+        if let Some(git_dir) = git_dir {
+            let mut option = OsString::from("--git-dir=");
+            option.push(git_dir);
+            command.arg(option);
+        }
+        command.args(ALWAYS);
+        Call {
+            git: self,
+            command,
+            directory: directory.to_owned(),
+            verb: String::new(),
+            stdin: Vec::new(),
+            limit: self.quick,
+            output_bytes: OUTPUT_BYTES,
+            may_cut: false,
+        }
+    }
+}
+
+/// One call of git, not yet run.
+pub struct Call<'a> {
+    git: &'a Git,
+    command: Command,
+    directory: PathBuf,
+    verb: String,
+    stdin: Vec<u8>,
+    limit: Duration,
+    output_bytes: usize,
+    may_cut: bool,
+}
+
+/// What came of a call.
+#[derive(Debug, Clone)]
+pub struct Output {
+    /// The exit code; −1 where a signal ended git.
+    pub code: i32,
+    /// What it wrote to standard output.
+    pub stdout: Vec<u8>,
+    /// Whether there was more of it than the call takes.
+    pub is_cut: bool,
+    /// The end of what it wrote to standard error.
+    pub said: String,
+}
+
+impl Output {
+    /// Standard output as text, without white space at its ends.
+    #[must_use]
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.stdout).trim().to_owned()
+    }
+
+    /// The fields of output that ends each with a NUL, as `-z` writes it.
+    pub fn fields(&self) -> impl Iterator<Item = &[u8]> {
+        let bytes = self.stdout.strip_suffix(b"\0").unwrap_or(&self.stdout);
+        let nothing = bytes.is_empty();
+        bytes.split(|b| *b == 0).filter(move |_| !nothing)
+    }
+}
+
+impl Call<'_> {
+    /// Adds arguments. The first is the verb. Whatever comes from outside stands after `--` or
+    /// cannot start with a hyphen.
+    #[must_use]
+    pub fn args(mut self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
+        for arg in args {
+            if self.verb.is_empty() {
+                self.verb = arg.as_ref().to_string_lossy().into_owned();
+            }
+            self.command.arg(arg);
+        }
+        self
+    }
+
+    /// Sets a variable.
+    #[must_use]
+    pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    /// What git reads on its standard input.
+    #[must_use]
+    pub fn stdin(mut self, text: impl Into<Vec<u8>>) -> Self {
+        self.stdin = text.into();
+        self
+    }
+
+    /// Allows the time of a call that moves a repository's content.
+    #[must_use]
+    pub fn slow(mut self) -> Self {
+        self.limit = self.git.slow;
+        self
+    }
+
+    /// Takes no more than `bytes` of output; what is longer is cut there and git is ended.
+    #[must_use]
+    pub fn at_most(mut self, bytes: usize) -> Self {
+        self.output_bytes = bytes;
+        self.may_cut = true;
+        self
+    }
+
+    /// Runs to the end, whatever the exit code.
+    ///
+    /// # Errors
+    /// `Timeout`, or `ProjectNotReady` where git or the directory is missing, or `Upstream`.
+    pub async fn run(mut self) -> Result<Output, Fault> {
+        self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = self.command.spawn().map_err(|cause| self.not_started(cause))?;
+        let mut group = Group::of(&child);
+        let attended = attend(&mut child, std::mem::take(&mut self.stdin), self.output_bytes);
+        let ended = tokio::time::timeout(self.limit, attended).await;
+        let output = match ended {
+            Ok(Ok(output)) => output,
+            Ok(Err(cause)) => {
+                let message = format!("Git {} could not be followed to its end.", self.verb);
+                return Err(Fault::new(Code::Upstream, message).because(cause));
+            }
+            Err(_) => {
+                group.stop(&mut child).await;
+                let seconds = self.limit.as_secs_f32();
+                let message = format!("Git {} did not end within {seconds} seconds.", self.verb);
+                return Err(Fault::new(Code::Timeout, message));
+            }
+        };
+        group.has_ended();
+        if output.is_cut && !self.may_cut {
+            let megabytes = self.output_bytes >> 20;
+            let message = format!("Git {} wrote more than {megabytes} MiB.", self.verb);
+            return Err(Fault::new(Code::Upstream, message));
+        }
+        Ok(output)
+    }
+
+    /// Runs to the end and takes any exit code but 0 for a failure. Cut output is a success.
+    pub async fn succeed(self) -> Result<Output, Fault> {
+        let verb = self.verb.clone();
+        let output = self.run().await?;
+        if output.code == 0 || output.is_cut { Ok(output) } else { Err(failed(&verb, &output)) }
+    }
+
+    /// Runs to success and returns the trimmed text.
+    pub async fn text(self) -> Result<String, Fault> {
+        Ok(self.succeed().await?.text())
+    }
+
+    /// Runs a question: exit code 0 is yes, 1 is no.
+    pub async fn asks(self) -> Result<bool, Fault> {
+        let verb = self.verb.clone();
+        let output = self.run().await?;
+        match output.code {
+            0 => Ok(true),
+            1 => Ok(false),
+            _ => Err(failed(&verb, &output)),
+        }
+    }
+
+    fn not_started(&self, cause: io::Error) -> Fault {
+        let message = if !self.directory.is_dir() {
+            format!("The directory {} does not exist.", self.directory.display())
+        } else if cause.kind() == io::ErrorKind::NotFound {
+            let program = self.git.program.display();
+            format!("The program “{program}” was not found. Install git and put it on the PATH.")
+        } else {
+            return Fault::new(Code::Upstream, "Git could not be started.").because(cause);
+        };
+        super::not_ready(message).because(cause)
+    }
+}
+
+/// Git ended badly: its own last words, shortened.
+pub(super) fn failed(verb: &str, output: &Output) -> Fault {
+    let said = cut(printable(&output.said).trim(), 600);
+    if said.contains("No space left on device") {
+        let message = format!("The disk is full: git {verb} could not write. Free some space.");
+        return Fault::new(Code::StorageFull, message);
+    }
+    let how = match output.code {
+        ..0 => "was ended by a signal".to_owned(),
+        code => format!("failed with exit code {code}"),
+    };
+    let message = match said.as_str() {
+        "" => format!("Git {verb} {how} and said nothing."),
+        said => format!("Git {verb} {how}: {said}"),
+    };
+    Fault::new(Code::Upstream, message)
+}
+
+/// `git version 2.47.3 (Apple Git-1)` as (2, 47).
+fn parse_version(said: &str) -> Option<(u32, u32)> {
+    let mut numbers = said.strip_prefix("git version ")?.split('.');
+    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+}
+
+/// Feeds and reads a process until it ends.
+async fn attend(child: &mut Child, input: Vec<u8>, max: usize) -> io::Result<Output> {
+    let stdin = child.stdin.take();
+    let feed = async move {
+        if let Some(mut pipe) = stdin {
+            // A process that ends without reading is told by its exit code, not by the pipe.
+            drop(pipe.write_all(&input).await);
+        }
+    };
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let ((), read, said) = tokio::join!(feed, read_start(stdout, max), read_end(stderr));
+    let (stdout, is_cut) = read?;
+    let code = child.wait().await?.code().unwrap_or(-1);
+    let said = String::from_utf8_lossy(&said?).into_owned();
+    Ok(Output { code, stdout, is_cut, said })
+}
+
+/// The first `max` bytes, and whether there were more. Dropping the pipe then ends the writer.
+async fn read_start(
+    pipe: Option<impl AsyncRead + Unpin>,
+    max: usize,
+) -> io::Result<(Vec<u8>, bool)> {
+    let mut bytes = Vec::new();
+    if let Some(pipe) = pipe {
+        let one_more = u64::try_from(max).unwrap_or(u64::MAX).saturating_add(1);
+        pipe.take(one_more).read_to_end(&mut bytes).await?;
+    }
+    let is_cut = bytes.len() > max;
+    bytes.truncate(max);
+    Ok((bytes, is_cut))
+}
+
+/// The last bytes, however many came.
+async fn read_end(pipe: Option<impl AsyncRead + Unpin>) -> io::Result<Vec<u8>> {
+    let mut kept = Vec::new();
+    let Some(mut pipe) = pipe else { return Ok(kept) };
+    let mut buffer = vec![0; SAID_BYTES];
+    loop {
+        let count = pipe.read(&mut buffer).await?;
+        if count == 0 {
+            return Ok(kept);
+        }
+        kept.extend_from_slice(&buffer[..count]);
+        kept.drain(..kept.len().saturating_sub(SAID_BYTES));
+    }
+}
+
+/// Git and the programs it started (ssh, a credential helper). Dropped before its end, as when a
+/// call is given up, it is told to stop.
+struct Group(Option<Pid>);
+
+impl Group {
+    fn of(child: &Child) -> Self {
+        Self(child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)))
+    }
+
+    /// After this its number may belong to others and must not be signalled.
+    fn has_ended(&mut self) {
+        self.0 = None;
+    }
+
+    /// Asks first, as git then removes its lock files, and insists after a while.
+    async fn stop(&mut self, child: &mut Child) {
+        self.signal(Signal::TERM);
+        drop(tokio::time::timeout(STOP_WITHIN, child.wait()).await);
+        self.signal(Signal::KILL);
+        drop(child.wait().await);
+        self.has_ended();
+    }
+
+    fn signal(&self, signal: Signal) {
+        if let Some(pid) = self.0 {
+            // The only failure is that nobody is left to signal.
+            kill_process_group(pid, signal).unwrap_or_default();
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.signal(Signal::TERM);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_read_past_what_vendors_add() {
+        assert_eq!(parse_version("git version 2.47.3"), Some((2, 47)));
+        assert_eq!(parse_version("git version 2.39.5 (Apple Git-154)"), Some((2, 39)));
+        assert_eq!(parse_version("hub 2.0"), None);
+    }
+
+    #[test]
+    fn a_full_disk_is_told_apart_from_a_failing_git() {
+        let output = |said: &str| Output {
+            code: 128,
+            stdout: Vec::new(),
+            is_cut: false,
+            said: said.to_owned(),
+        };
+
+        let full = failed("commit", &output("error: write: No space left on device\n"));
+        let other = failed("commit", &output("fatal: bad object\n"));
+
+        assert_eq!(full.code, Code::StorageFull);
+        assert_eq!(other.code, Code::Upstream);
+        assert_eq!(other.message, "Git commit failed with exit code 128: fatal: bad object");
+    }
+
+    #[tokio::test]
+    async fn a_missing_git_is_named() {
+        let git = Git::new("/nonexistent/git");
+
+        let fault = git.version().await.expect_err("there is no such program");
+
+        assert_eq!(fault.code, Code::ProjectNotReady);
+        assert!(fault.message.contains("/nonexistent/git"), "{fault}");
+    }
+
+    #[tokio::test]
+    async fn a_git_that_hangs_is_ended_with_all_it_started() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let pid_file = directory.path().join("pid");
+        let script = format!("sleep 600 & echo $! > {}; wait", pid_file.display());
+        let git = Git::new("/bin/sh").within(Duration::from_secs(1), Duration::from_secs(1));
+        // `sh` stands in for git: its own options make it skip ours and run the script.
+        let mut call = git.anywhere();
+        call.command = script_command(&script);
+
+        let fault = call.args(["hang"]).run().await.expect_err("it hangs");
+
+        assert_eq!(fault.code, Code::Timeout);
+        let pid: i32 = std::fs::read_to_string(&pid_file)
+            .expect("it started")
+            .trim()
+            .parse()
+            .expect("a number");
+        let pid = Pid::from_raw(pid).expect("a process number");
+        assert!(is_gone(pid).await, "the sleeper lives on");
+    }
+
+    #[tokio::test]
+    async fn output_is_bounded_and_a_flood_ends() {
+        let git = Git::default();
+        let mut call = git.anywhere();
+        call.command = script_command("yes");
+
+        let output = call.at_most(1_000).run().await.expect("it is cut");
+
+        assert!(output.is_cut);
+        assert_eq!(output.stdout.len(), 1_000);
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "a stand-in for git")]
+    fn script_command(script: &str) -> Command {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", script]).process_group(0);
+        command
+    }
+
+    /// Whether the process is gone, or a zombie that waits for its parent, within a second.
+    async fn is_gone(pid: Pid) -> bool {
+        for _ in 0..1_000 {
+            let path = format!("/proc/{}/stat", pid.as_raw_nonzero());
+            let Ok(stat) = tokio::fs::read_to_string(path).await else { return true };
+            if stat.contains(") Z ") {
+                return true;
+            }
+            tokio::task::yield_now().await;
+        }
+        false
+    }
+}
