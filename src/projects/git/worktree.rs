@@ -123,8 +123,7 @@ pub async fn ensure(
         (Some(_), Ground::Linked) => false,
         (Some(_), Ground::Files) => {
             // Its link to the repository was deleted; the files may be somebody's work.
-            let repair = ["worktree", "repair", "--"];
-            repository.call().args(repair).args([&path]).succeed().await?;
+            relink(repository, &path).await?;
             false
         }
         (Some(entry), Ground::Free) => {
@@ -183,6 +182,28 @@ pub(super) async fn private_dir(repository: &Repository, path: &Path) -> Result<
         "{} is no longer a worktree of the project's repository. Move it away and try again.",
         path.display()
     )))
+}
+
+/// Writes the link to the repository again, where the repository still knows the worktree. Git's own
+/// `worktree repair` would do the same to other people's worktrees along the way.
+async fn relink(repository: &Repository, path: &Path) -> Result<(), Fault> {
+    let link = path.join(".git");
+    let Ok(mut known) = fs::read_dir(repository.dir().join("worktrees")).await else {
+        return Err(taken(path));
+    };
+    while let Ok(Some(entry)) = known.next_entry().await {
+        let private = entry.path();
+        let back = fs::read_to_string(private.join("gitdir")).await.unwrap_or_default();
+        if Path::new(back.trim_end()) != link {
+            continue;
+        }
+        let text = format!("gitdir: {}\n", private.display());
+        return fs::write(&link, text).await.map_err(|cause| {
+            let message = format!("The file {} cannot be written.", link.display());
+            Fault::new(Code::Upstream, message).because(cause)
+        });
+    }
+    Err(taken(path))
 }
 
 /// What to do with changes that were never committed when a worktree goes.
@@ -402,7 +423,7 @@ async fn add(
     if repository.branch(&place.branch).await?.is_none() {
         make_branch(repository, &place.branch, base).await?;
     }
-    let add = repository.call().args(["worktree", "add", "--quiet", "--no-track", "--"]);
+    let add = repository.call().args(["worktree", "add", "--quiet", "--"]);
     add.args([path]).args([place.branch.as_str()]).slow().succeed().await?;
     Ok(())
 }

@@ -95,8 +95,7 @@ async fn a_staged_change_and_a_rebase_count_as_dirty() {
 
     let staged = apply(&repository, &ready).await.expect("it applies");
     bench.run(&["rm", "--quiet", "-f", "new.txt"]);
-    std::fs::create_dir(bench.person().join(".git/rebase-merge")).expect("a directory");
-    bench.run(&["switch", "--quiet", "--ignore-other-worktrees", "--detach"]);
+    bench.run(&["switch", "--quiet", "--detach"]);
     bench.write(".git/rebase-merge/head-name", "refs/heads/main\n");
     let rebasing = apply(&repository, &ready).await.expect("it applies");
 

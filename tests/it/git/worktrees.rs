@@ -277,11 +277,12 @@ async fn a_branch_goes_only_at_the_tip_that_landed() {
     let repository = bench.open().await;
     let tip = bench.work(&repository, "t1", "a.txt", "a\n").await;
     let (place, name) = (bench.place("t1"), branch("agent/t1"));
+    let base = bench.tip("main");
     let dropped = async |tip| drop_branch(&repository, &name, tip).await.expect("an answer");
 
     assert!(!dropped(&tip).await, "its worktree is still there");
     remove(&repository, &place, Uncommitted::Keep).await.expect("it goes");
-    assert!(!dropped(&bench.tip("main")).await, "that is not its tip");
+    assert!(!dropped(&base).await, "that is not its tip");
     assert!(dropped(&tip).await);
     assert!(dropped(&tip).await, "gone is gone");
 }
