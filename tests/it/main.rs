@@ -2,3 +2,4 @@
 #![expect(clippy::unwrap_used, reason = "a test that unwraps says where it broke")]
 
 mod store;
+mod tidy;
