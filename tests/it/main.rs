@@ -1,5 +1,8 @@
 //! The integration tests: one binary, a file or folder a subject.
 #![expect(clippy::unwrap_used, reason = "a test that unwraps says where it broke")]
 
+mod golden;
+mod schema;
+mod sql;
 mod store;
 mod tidy;

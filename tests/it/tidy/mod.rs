@@ -7,8 +7,8 @@ mod census;
 mod places;
 mod reach;
 mod size;
-mod source;
-mod tree;
+pub(crate) mod source;
+pub(crate) mod tree;
 mod words;
 
 use std::fmt;
