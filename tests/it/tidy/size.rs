@@ -13,7 +13,8 @@ const NESTING: usize = 4;
 
 /// Lines of more than 100 columns in what people write by hand.
 pub(crate) fn columns(file: &File) -> Vec<Offence> {
-    if !matches!(file.extension(), "rs" | "sql" | "css" | "js" | "mjs" | "sh") {
+    let by_name = matches!(file.extension(), "rs" | "sql" | "css" | "js" | "mjs" | "sh");
+    if !by_name && !file.is_script() {
         return Vec::new();
     }
     file.lines()
@@ -146,6 +147,7 @@ mod tests {
 
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].line, 2);
+        assert_eq!(columns(&File::new("tests/run", &format!("#!/bin/sh\n{text}"))).len(), 1);
         assert!(columns(&File::new("templates/x.html", &text)).is_empty());
     }
 

@@ -28,6 +28,11 @@ impl File {
         name.rsplit_once('.').map_or("", |(_, extension)| extension)
     }
 
+    /// Whether it is one of the scripts that go without an extension.
+    pub(crate) fn is_script(&self) -> bool {
+        self.extension().is_empty() && self.text.starts_with("#!")
+    }
+
     /// The lines with their numbers, from 1.
     pub(crate) fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
         self.text.lines().enumerate().map(|(index, line)| (index + 1, line))

@@ -116,7 +116,7 @@ fn plain_comments(source: &Source) -> impl Iterator<Item = &Piece> {
 
 fn is_hand_written(file: &File) -> bool {
     let by_name = matches!(file.extension(), "sql" | "css" | "js" | "mjs" | "html" | "toml" | "sh");
-    by_name || matches!(file.path.as_str(), "tests/run" | ".ci/run")
+    by_name || file.is_script()
 }
 
 fn pattern(text: &str) -> Regex {
