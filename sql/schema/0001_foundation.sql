@@ -125,7 +125,8 @@ CREATE TABLE categories (
     created_at INTEGER NOT NULL,
     deleted_at INTEGER
 ) STRICT;
-CREATE UNIQUE INDEX categories_by_name ON categories (project_id, name_norm) WHERE deleted_at IS NULL;
+CREATE UNIQUE INDEX categories_by_name ON categories (project_id, name_norm)
+    WHERE deleted_at IS NULL;
 
 -- n is the order of filing, and with it the order of every list.
 CREATE TABLE tickets (
@@ -136,10 +137,10 @@ CREATE TABLE tickets (
     seq                   INTEGER NOT NULL CHECK (seq > 0),
     title                 TEXT NOT NULL CHECK (length(title) BETWEEN 1 AND 500),
     description           TEXT NOT NULL,
-    status                TEXT NOT NULL CHECK (status IN ('queued', 'blocked', 'running', 'succeeded',
-                              'failed', 'timeout', 'cancelled', 'awaiting_input')),
-    kind                  TEXT NOT NULL CHECK (kind IN ('feature', 'fix', 'refactor', 'data_operation',
-                              'org_agent_construction')),
+    status                TEXT NOT NULL CHECK (status IN ('queued', 'blocked', 'running',
+                              'succeeded', 'failed', 'timeout', 'cancelled', 'awaiting_input')),
+    kind                  TEXT NOT NULL CHECK (kind IN ('feature', 'fix', 'refactor',
+                              'data_operation', 'org_agent_construction')),
     preset                TEXT NOT NULL,
     pass_profile          TEXT NOT NULL CHECK (pass_profile IN ('auto', 'full', 'minimal')),
     current_pass          INTEGER,

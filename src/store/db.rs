@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
-use super::migrate::migrate;
+use super::migrate::{MIGRATIONS, Migration, migrate};
 use super::open;
 use super::tx::{Read, Tx};
 use super::writer::Writer;
@@ -38,12 +38,24 @@ impl Db {
     /// Opens the database of a data directory, makes it where there is none, and migrates it.
     /// Every failure is a sentence for the person at the terminal.
     pub fn open(dir: &Path, clock: Clock, entropy: Entropy, bus: Bus) -> Result<Self, Fault> {
+        Self::open_with(dir, clock, entropy, bus, MIGRATIONS)
+    }
+
+    /// As [`Db::open`], with the steps of the schema given. For tests that stop in the middle.
+    #[doc(hidden)]
+    pub fn open_with(
+        dir: &Path,
+        clock: Clock,
+        entropy: Entropy,
+        bus: Bus,
+        steps: &[Migration],
+    ) -> Result<Self, Fault> {
         let path = dir.join(FILE);
         let mut conn = open::writer(&path)?;
         if file_size(&path) <= CHECK_AT_START_BYTES_MAX {
             check(&path, &conn)?;
         }
-        migrate(&path, &mut conn, clock.now())?;
+        migrate(&path, &mut conn, clock.now(), steps)?;
         let writer = Writer::start(conn, clock.clone(), entropy, bus)?;
         let first = open::reader(&path)?;
         Ok(Self(Arc::new(Inner {

@@ -31,13 +31,9 @@ const NOTES: &str = "CREATE TABLE IF NOT EXISTS migrations (
     applied_at INTEGER NOT NULL
 ) STRICT";
 
-/// Brings the database to the newest schema, a transaction a step.
-pub(super) fn migrate(path: &Path, conn: &mut Connection, now: Millis) -> Result<(), Fault> {
-    migrate_to(path, conn, now, MIGRATIONS)
-}
-
-/// As [`migrate`], with the steps given: tests stop in the middle.
-pub(super) fn migrate_to(
+/// Brings the database to the last of the steps, a transaction a step. The program gives
+/// [`MIGRATIONS`]; tests stop in the middle.
+pub(super) fn migrate(
     path: &Path,
     conn: &mut Connection,
     now: Millis,

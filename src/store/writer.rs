@@ -149,8 +149,8 @@ impl Worker {
         }
     }
 
-    /// Runs one call under its savepoint. An error here means that the whole group is lost: `SQLite`
-    /// undoes the entire transaction when the disk is full or fails.
+    /// Runs one call under its savepoint. An error here means that the whole group is lost:
+    /// `SQLite` undoes the entire transaction when the disk is full or fails.
     fn run(&self, op: &mut dyn Op, events: &mut Vec<Event>) -> rusqlite::Result<()> {
         self.conn.execute_batch("SAVEPOINT call")?;
         let mut tx = Tx::new(&self.conn, self.clock.now(), &self.entropy);

@@ -2,4 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that unwraps says where it broke")]
 
 mod git;
+mod golden;
+mod schema;
+mod sql;
 mod store;
+mod tidy;

@@ -14,7 +14,8 @@ const fn statement(text: &'static str) -> Sql {
 }
 
 const ADD: Sql = statement(
-    "INSERT INTO tenants (id, slug, name, plan, created_at) VALUES (:id, :slug, :slug, 'all', :now)",
+    "INSERT INTO tenants (id, slug, name, plan, created_at)
+     VALUES (:id, :slug, :slug, 'all', :now)",
 );
 const SLUGS: Sql = statement("SELECT slug FROM tenants ORDER BY slug LIMIT 100");
 

@@ -1,0 +1,215 @@
+-- Rows of the first version: one tenant with all that it can have. They are loaded after the
+-- migration of the same number, and must live through every later one.
+
+INSERT INTO tenants (
+    id, slug, name, plan, created_at
+) VALUES (
+    x'00000000000000000000000000000001', 'acme', 'Acme', 'everything', 1
+);
+
+INSERT INTO users (
+    id, tenant_id, email, name, role, password_hash, created_at
+) VALUES (
+    x'00000000000000000000000000000002', x'00000000000000000000000000000001', 'ada@acme.test',
+    'Ada', 'owner', '$argon2id$sample', 2
+);
+
+INSERT INTO sessions (
+    token_hash, user_id, tenant_id, csrf, user_agent, address, created_at, last_seen_at,
+    expires_at
+) VALUES (
+    x'1111111111111111111111111111111111111111111111111111111111111111',
+    x'00000000000000000000000000000002', x'00000000000000000000000000000001', 'token', 'curl',
+    '127.0.0.1', 3, 3, 9
+);
+
+INSERT INTO setup_links (
+    token_hash, created_at, expires_at, used_at
+) VALUES (
+    x'2222222222222222222222222222222222222222222222222222222222222222', 1, 9, 2
+);
+
+INSERT INTO projects (
+    id, tenant_id, name, name_norm, slug, key, description, base_url, repository, base_branch,
+    settings, last_seq, created_at, updated_at
+) VALUES (
+    x'00000000000000000000000000000004', x'00000000000000000000000000000001', 'Acme Widgets',
+    'acme widgets', 'acme-widgets', 'ACME', '', 'https://acme.test', 'widgets.git', 'main',
+    '{}', 2, 4, 4
+);
+
+INSERT INTO environments (
+    id, tenant_id, project_id, name, slug, base_url, is_default, created_at
+) VALUES (
+    x'00000000000000000000000000000005', x'00000000000000000000000000000001',
+    x'00000000000000000000000000000004', 'Staging', 'staging', 'https://staging.acme.test', 1,
+    5
+);
+
+INSERT INTO categories (
+    id, tenant_id, project_id, name, name_norm, created_at
+) VALUES (
+    x'00000000000000000000000000000006', x'00000000000000000000000000000001',
+    x'00000000000000000000000000000004', 'Bugs', 'bugs', 5
+);
+
+INSERT INTO tickets (
+    n, id, tenant_id, project_id, seq, title, description, status, kind, preset, pass_profile,
+    origin, graph_status, base_branch, base_commit, branch, commit_sha, category_id, filed_by,
+    created_at, started_at, completed_at
+) VALUES (
+    1, x'00000000000000000000000000000007', x'00000000000000000000000000000001',
+    x'00000000000000000000000000000004', 1, 'Fix the widget', 'It squeaks.', 'succeeded',
+    'fix', 'standard', 'auto', 'dynamic', 'succeeded', 'main', 'a1', 'agent/1', 'b2',
+    x'00000000000000000000000000000006', 'user:ada', 6, 7, 8
+);
+
+INSERT INTO tickets (
+    n, id, tenant_id, project_id, seq, title, description, status, kind, preset, pass_profile,
+    origin, graph_status, operation_key, filed_by, created_at
+) VALUES (
+    2, x'00000000000000000000000000000008', x'00000000000000000000000000000001',
+    x'00000000000000000000000000000004', 2, 'Paint the widget', '', 'blocked', 'feature',
+    'standard', 'full', 'dynamic', 'ready', 'paint-1', 'key:agent', 6
+);
+
+INSERT INTO api_keys (
+    id, tenant_id, name, scope, hash, shown, default_project_id, limited, ticket_id,
+    created_by, created_at
+) VALUES (
+    x'00000000000000000000000000000003', x'00000000000000000000000000000001', 'agent',
+    'mcp_full', x'3333333333333333333333333333333333333333333333333333333333333333',
+    'alch_12…ab', x'00000000000000000000000000000004', 1, x'00000000000000000000000000000007',
+    'user:ada', 6
+);
+
+INSERT INTO api_key_projects (
+    key_id, project_id
+) VALUES (
+    x'00000000000000000000000000000003', x'00000000000000000000000000000004'
+);
+
+INSERT INTO audit (
+    n, tenant_id, at, actor, via, action, subject, outcome, request_id
+) VALUES (
+    1, x'00000000000000000000000000000001', 6, 'user:ada', 'dashboard', 'dispatch_ticket',
+    'ACME-1', 'ok', 'r1'
+);
+
+INSERT INTO ticket_dependencies (
+    ticket_id, parent_id, tenant_id
+) VALUES (
+    x'00000000000000000000000000000008', x'00000000000000000000000000000007',
+    x'00000000000000000000000000000001'
+);
+
+INSERT INTO nodes (
+    id, tenant_id, ticket_id, position, ref, kind, status, attempt, created_at, started_at,
+    completed_at
+) VALUES (
+    x'00000000000000000000000000000009', x'00000000000000000000000000000001',
+    x'00000000000000000000000000000007', 0, 'plan', 'plan', 'succeeded', 1, 6, 7, 7
+);
+
+INSERT INTO nodes (
+    id, tenant_id, ticket_id, position, ref, kind, status, attempt, job_id, agent, log_hash,
+    log_lines, exit_code, created_at, started_at, completed_at
+) VALUES (
+    x'0000000000000000000000000000000a', x'00000000000000000000000000000001',
+    x'00000000000000000000000000000007', 1, 'implement', 'implement', 'succeeded', 2,
+    x'00000000000000000000000000000010', 'script',
+    x'4444444444444444444444444444444444444444444444444444444444444444', 3, 0, 6, 7, 8
+);
+
+INSERT INTO node_edges (
+    node_id, parent_id, tenant_id, ticket_id
+) VALUES (
+    x'0000000000000000000000000000000a', x'00000000000000000000000000000009',
+    x'00000000000000000000000000000001', x'00000000000000000000000000000007'
+);
+
+INSERT INTO proofs (
+    n, id, tenant_id, project_id, ticket_id, node_id, kind, claim, verdict, detail, made_by,
+    made_at, digest
+) VALUES (
+    1, x'0000000000000000000000000000000f', x'00000000000000000000000000000001',
+    x'00000000000000000000000000000004', x'00000000000000000000000000000007',
+    x'0000000000000000000000000000000a', 'command', 'The tests pass.', 'proven', '{}',
+    'assay 0.1.0', 8, x'5555555555555555555555555555555555555555555555555555555555555555'
+);
+
+INSERT INTO proof_evidence (
+    proof_id, tenant_id, position, label, media_type, hash, size_bytes
+) VALUES (
+    x'0000000000000000000000000000000f', x'00000000000000000000000000000001', 0, 'log',
+    'text/plain', x'4444444444444444444444444444444444444444444444444444444444444444', 12
+);
+
+INSERT INTO assertions (
+    id, tenant_id, ticket_id, position, text, check_kind, check_text, state, source, proof_id
+) VALUES (
+    x'0000000000000000000000000000000b', x'00000000000000000000000000000001',
+    x'00000000000000000000000000000007', 0, 'It does not squeak.', 'command', 'make test',
+    'confirmed', 'contract', x'0000000000000000000000000000000f'
+);
+
+INSERT INTO ticket_items (
+    n, tenant_id, ticket_id, kind, text, source
+) VALUES (
+    1, x'00000000000000000000000000000001', x'00000000000000000000000000000007', 'follow_up',
+    'Oil the other one.', 'implement'
+);
+
+INSERT INTO questions (
+    id, tenant_id, ticket_id, node_id, text, choices, asked_at, answer, answered_by,
+    answered_at, closed_at
+) VALUES (
+    x'0000000000000000000000000000000c', x'00000000000000000000000000000001',
+    x'00000000000000000000000000000007', x'0000000000000000000000000000000a', 'Which oil?',
+    '["olive", "machine"]', 7, 'machine', 'user:ada', 7, 7
+);
+
+INSERT INTO ticket_events (
+    n, tenant_id, ticket_id, at, kind, actor, text
+) VALUES (
+    1, x'00000000000000000000000000000001', x'00000000000000000000000000000007', 6,
+    'dispatched', 'user:ada', 'Dispatched.'
+);
+
+INSERT INTO landings (
+    id, tenant_id, ticket_id, repository, base_branch, base_before, commit_sha, head_sha,
+    state, created_at, settled_at
+) VALUES (
+    x'0000000000000000000000000000000d', x'00000000000000000000000000000001',
+    x'00000000000000000000000000000007', 'widgets.git', 'main', 'a1', 'b2', 'c3', 'landed', 8,
+    8
+);
+
+INSERT INTO processes (
+    run_id, tenant_id, node_id, boot_id, pid, started, created_at
+) VALUES (
+    x'0000000000000000000000000000000e', x'00000000000000000000000000000001',
+    x'0000000000000000000000000000000a', x'00000000000000000000000000000063', 4242, 1, 7
+);
+
+INSERT INTO jobs (
+    n, id, tenant_id, kind, payload, state, run_at, attempt, max_attempts, created_at,
+    started_at, finished_at
+) VALUES (
+    1, x'00000000000000000000000000000010', x'00000000000000000000000000000001', 'run_node',
+    '{}', 'done', 6, 1, 3, 6, 7, 8
+);
+
+INSERT INTO jobs (
+    n, id, kind, payload, unique_key, state, run_at, attempt, max_attempts, boot_id,
+    lease_until, created_at, started_at
+) VALUES (
+    2, x'00000000000000000000000000000064', 'sweep', '{}', 'sweep', 'running', 6, 1, 1,
+    x'00000000000000000000000000000063', 9, 6, 7
+);
+
+INSERT INTO job_schedules (
+    kind, next_at
+) VALUES (
+    'sweep', 10
+);

@@ -1,0 +1,420 @@
+CREATE TABLE api_key_projects (
+    key_id     BLOB NOT NULL REFERENCES api_keys (id),
+    project_id BLOB NOT NULL REFERENCES projects (id),
+    PRIMARY KEY (key_id, project_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE api_keys (
+    id                 BLOB PRIMARY KEY CHECK (length(id) = 16),
+    tenant_id          BLOB NOT NULL REFERENCES tenants (id),
+    name               TEXT NOT NULL CHECK (name <> ''),
+    scope              TEXT NOT NULL CHECK (scope IN ('mcp_read', 'mcp_full', 'ci')),
+    hash               BLOB NOT NULL UNIQUE CHECK (length(hash) = 32),
+    shown              TEXT NOT NULL,
+    default_project_id BLOB REFERENCES projects (id),
+    limited            INTEGER NOT NULL DEFAULT 0 CHECK (limited IN (0, 1)),
+    ticket_id          BLOB REFERENCES tickets (id),
+    created_by         TEXT NOT NULL,
+    created_at         INTEGER NOT NULL,
+    expires_at         INTEGER,
+    last_used_at       INTEGER,
+    revoked_at         INTEGER
+) STRICT;
+
+CREATE TABLE assertions (
+    id         BLOB PRIMARY KEY CHECK (length(id) = 16),
+    tenant_id  BLOB NOT NULL REFERENCES tenants (id),
+    ticket_id  BLOB NOT NULL REFERENCES tickets (id),
+    position   INTEGER NOT NULL,
+    text       TEXT NOT NULL,
+    check_kind TEXT NOT NULL CHECK (check_kind IN ('command', 'file', 'person', 'none')),
+    check_text TEXT NOT NULL,
+    state      TEXT NOT NULL CHECK (state IN ('open', 'confirmed', 'partial', 'unconfirmed')),
+    evidence   TEXT,
+    source     TEXT NOT NULL,
+    proof_id   BLOB REFERENCES proofs (id),
+    UNIQUE (ticket_id, position)
+) STRICT;
+
+CREATE TABLE audit (
+    n          INTEGER PRIMARY KEY,
+    tenant_id  BLOB NOT NULL REFERENCES tenants (id),
+    at         INTEGER NOT NULL,
+    actor      TEXT NOT NULL,
+    via        TEXT NOT NULL,
+    action     TEXT NOT NULL,
+    subject    TEXT NOT NULL,
+    outcome    TEXT NOT NULL,
+    request_id TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE categories (
+    id         BLOB PRIMARY KEY CHECK (length(id) = 16),
+    tenant_id  BLOB NOT NULL REFERENCES tenants (id),
+    project_id BLOB NOT NULL REFERENCES projects (id),
+    name       TEXT NOT NULL CHECK (name <> ''),
+    name_norm  TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    deleted_at INTEGER
+) STRICT;
+
+CREATE TABLE environments (
+    id         BLOB PRIMARY KEY CHECK (length(id) = 16),
+    tenant_id  BLOB NOT NULL REFERENCES tenants (id),
+    project_id BLOB NOT NULL REFERENCES projects (id),
+    name       TEXT NOT NULL CHECK (name <> ''),
+    slug       TEXT NOT NULL,
+    base_url   TEXT NOT NULL,
+    is_default INTEGER NOT NULL CHECK (is_default IN (0, 1)),
+    created_at INTEGER NOT NULL,
+    UNIQUE (project_id, slug)
+) STRICT;
+
+CREATE TABLE job_schedules (
+    kind    TEXT PRIMARY KEY,
+    next_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE jobs (
+    n            INTEGER PRIMARY KEY,
+    id           BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
+    tenant_id    BLOB REFERENCES tenants (id),
+    kind         TEXT NOT NULL CHECK (kind <> ''),
+    payload      TEXT NOT NULL CHECK (json_valid(payload)),
+    unique_key   TEXT,
+    priority     INTEGER NOT NULL DEFAULT 0,
+    state        TEXT NOT NULL CHECK (state IN ('ready', 'running', 'done', 'failed', 'cancelled')),
+    run_at       INTEGER NOT NULL,
+    attempt      INTEGER NOT NULL DEFAULT 0 CHECK (attempt >= 0),
+    max_attempts INTEGER NOT NULL CHECK (max_attempts BETWEEN 1 AND 1000),
+    boot_id      BLOB,
+    lease_until  INTEGER,
+    cancel_asked INTEGER,
+    progress     TEXT,
+    result       TEXT,
+    errors       TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(errors)),
+    created_at   INTEGER NOT NULL,
+    started_at   INTEGER,
+    finished_at  INTEGER,
+    CHECK ((finished_at IS NOT NULL) = (state IN ('done', 'failed', 'cancelled'))),
+    CHECK ((boot_id IS NOT NULL AND lease_until IS NOT NULL) = (state = 'running'))
+) STRICT;
+
+CREATE TABLE landings (
+    id          BLOB PRIMARY KEY CHECK (length(id) = 16),
+    tenant_id   BLOB NOT NULL REFERENCES tenants (id),
+    ticket_id   BLOB NOT NULL REFERENCES tickets (id),
+    repository  TEXT NOT NULL,
+    base_branch TEXT NOT NULL,
+    base_before TEXT NOT NULL,
+    commit_sha  TEXT NOT NULL,
+    head_sha    TEXT NOT NULL,
+    state       TEXT NOT NULL CHECK (state IN ('intended', 'landed', 'abandoned')),
+    created_at  INTEGER NOT NULL,
+    settled_at  INTEGER
+) STRICT;
+
+CREATE TABLE migrations (
+    version    INTEGER PRIMARY KEY,
+    name       TEXT NOT NULL,
+    hash       TEXT NOT NULL,
+    applied_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE node_edges (
+    node_id   BLOB NOT NULL REFERENCES nodes (id),
+    parent_id BLOB NOT NULL REFERENCES nodes (id),
+    tenant_id BLOB NOT NULL REFERENCES tenants (id),
+    ticket_id BLOB NOT NULL REFERENCES tickets (id),
+    PRIMARY KEY (node_id, parent_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE nodes (
+    id             BLOB PRIMARY KEY CHECK (length(id) = 16),
+    tenant_id      BLOB NOT NULL REFERENCES tenants (id),
+    ticket_id      BLOB NOT NULL REFERENCES tickets (id),
+    position       INTEGER NOT NULL,
+    ref            TEXT NOT NULL,
+    kind           TEXT NOT NULL CHECK (kind IN ('plan', 'contract', 'research', 'investigate',
+                       'implement', 'docs', 'integration', 'review', 'security', 'verification',
+                       'qa_authoring', 'reconcile', 'merge_repair', 'land', 'deploy_verify')),
+    status         TEXT NOT NULL CHECK (status IN ('queued', 'running', 'succeeded', 'failed',
+                       'cancelled', 'skipped', 'awaiting_input', 'blocked')),
+    attempt        INTEGER NOT NULL DEFAULT 0,
+    job_id         BLOB,
+    agent          TEXT,
+    model          TEXT,
+    brief          TEXT,
+    summary        TEXT,
+    report         TEXT,
+    failure_reason TEXT,
+    log_hash       BLOB CHECK (length(log_hash) = 32),
+    log_lines      INTEGER NOT NULL DEFAULT 0,
+    exit_code      INTEGER,
+    turns          INTEGER NOT NULL DEFAULT 0,
+    input_tokens   INTEGER NOT NULL DEFAULT 0,
+    output_tokens  INTEGER NOT NULL DEFAULT 0,
+    cost_micros    INTEGER NOT NULL DEFAULT 0,
+    created_at     INTEGER NOT NULL,
+    started_at     INTEGER,
+    completed_at   INTEGER,
+    UNIQUE (ticket_id, ref)
+) STRICT;
+
+CREATE TABLE processes (
+    run_id     BLOB PRIMARY KEY CHECK (length(run_id) = 16),
+    tenant_id  BLOB NOT NULL REFERENCES tenants (id),
+    node_id    BLOB NOT NULL REFERENCES nodes (id),
+    boot_id    BLOB NOT NULL,
+    pid        INTEGER NOT NULL,
+    started    INTEGER NOT NULL,
+    created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE projects (
+    id          BLOB PRIMARY KEY CHECK (length(id) = 16),
+    tenant_id   BLOB NOT NULL REFERENCES tenants (id),
+    name        TEXT NOT NULL CHECK (name <> ''),
+    name_norm   TEXT NOT NULL,
+    slug        TEXT NOT NULL,
+    key         TEXT CHECK (key GLOB '[A-Z]*' AND length(key) BETWEEN 1 AND 12),
+    description TEXT NOT NULL,
+    base_url    TEXT,
+    repository  TEXT,
+    base_branch TEXT,
+    settings    TEXT NOT NULL CHECK (json_valid(settings)),
+    last_seq    INTEGER NOT NULL DEFAULT 0,
+    created_at  INTEGER NOT NULL,
+    updated_at  INTEGER NOT NULL,
+    UNIQUE (tenant_id, slug),
+    UNIQUE (tenant_id, key)
+) STRICT;
+
+CREATE TABLE proof_evidence (
+    proof_id   BLOB NOT NULL REFERENCES proofs (id),
+    tenant_id  BLOB NOT NULL REFERENCES tenants (id),
+    position   INTEGER NOT NULL,
+    label      TEXT NOT NULL,
+    media_type TEXT NOT NULL,
+    hash       BLOB NOT NULL CHECK (length(hash) = 32),
+    size_bytes INTEGER NOT NULL CHECK (size_bytes >= 0),
+    PRIMARY KEY (proof_id, position)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE proofs (
+    n          INTEGER PRIMARY KEY,
+    id         BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
+    tenant_id  BLOB NOT NULL REFERENCES tenants (id),
+    project_id BLOB NOT NULL REFERENCES projects (id),
+    ticket_id  BLOB REFERENCES tickets (id),
+    node_id    BLOB REFERENCES nodes (id),
+    kind       TEXT NOT NULL,
+    claim      TEXT NOT NULL,
+    verdict    TEXT NOT NULL CHECK (verdict IN ('proven', 'failed', 'inconclusive')),
+    detail     TEXT NOT NULL CHECK (json_valid(detail)),
+    made_by    TEXT NOT NULL,
+    made_at    INTEGER NOT NULL,
+    previous   BLOB CHECK (length(previous) = 32),
+    digest     BLOB NOT NULL CHECK (length(digest) = 32)
+) STRICT;
+
+CREATE TABLE questions (
+    id          BLOB PRIMARY KEY CHECK (length(id) = 16),
+    tenant_id   BLOB NOT NULL REFERENCES tenants (id),
+    ticket_id   BLOB NOT NULL REFERENCES tickets (id),
+    node_id     BLOB NOT NULL REFERENCES nodes (id),
+    text        TEXT NOT NULL,
+    choices     TEXT NOT NULL CHECK (json_valid(choices)),
+    asked_at    INTEGER NOT NULL,
+    answer      TEXT,
+    answered_by TEXT,
+    answered_at INTEGER,
+    closed_at   INTEGER
+) STRICT;
+
+CREATE TABLE sessions (
+    token_hash   BLOB PRIMARY KEY CHECK (length(token_hash) = 32),
+    user_id      BLOB NOT NULL REFERENCES users (id),
+    tenant_id    BLOB NOT NULL REFERENCES tenants (id),
+    csrf         TEXT NOT NULL,
+    user_agent   TEXT NOT NULL,
+    address      TEXT NOT NULL,
+    created_at   INTEGER NOT NULL,
+    last_seen_at INTEGER NOT NULL,
+    expires_at   INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE setup_links (
+    token_hash BLOB PRIMARY KEY CHECK (length(token_hash) = 32),
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    used_at    INTEGER
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE tenants (
+    id         BLOB PRIMARY KEY CHECK (length(id) = 16),
+    slug       TEXT NOT NULL UNIQUE CHECK (slug <> ''),
+    name       TEXT NOT NULL CHECK (name <> ''),
+    plan       TEXT NOT NULL,
+    created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE ticket_dependencies (
+    ticket_id BLOB NOT NULL REFERENCES tickets (id),
+    parent_id BLOB NOT NULL REFERENCES tickets (id),
+    tenant_id BLOB NOT NULL REFERENCES tenants (id),
+    PRIMARY KEY (ticket_id, parent_id),
+    CHECK (ticket_id <> parent_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE ticket_events (
+    n         INTEGER PRIMARY KEY,
+    tenant_id BLOB NOT NULL REFERENCES tenants (id),
+    ticket_id BLOB NOT NULL REFERENCES tickets (id),
+    at        INTEGER NOT NULL,
+    kind      TEXT NOT NULL,
+    actor     TEXT NOT NULL,
+    text      TEXT NOT NULL,
+    node_ref  TEXT
+) STRICT;
+
+CREATE TABLE ticket_items (
+    n           INTEGER PRIMARY KEY,
+    tenant_id   BLOB NOT NULL REFERENCES tenants (id),
+    ticket_id   BLOB NOT NULL REFERENCES tickets (id),
+    kind        TEXT NOT NULL CHECK (kind IN ('deferred', 'follow_up', 'human_action')),
+    text        TEXT NOT NULL,
+    source      TEXT NOT NULL,
+    resolved_at INTEGER
+) STRICT;
+
+CREATE TABLE tickets (
+    n                     INTEGER PRIMARY KEY,
+    id                    BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
+    tenant_id             BLOB NOT NULL REFERENCES tenants (id),
+    project_id            BLOB NOT NULL REFERENCES projects (id),
+    seq                   INTEGER NOT NULL CHECK (seq > 0),
+    title                 TEXT NOT NULL CHECK (length(title) BETWEEN 1 AND 500),
+    description           TEXT NOT NULL,
+    status                TEXT NOT NULL CHECK (status IN ('queued', 'blocked', 'running',
+                              'succeeded', 'failed', 'timeout', 'cancelled', 'awaiting_input')),
+    kind                  TEXT NOT NULL CHECK (kind IN ('feature', 'fix', 'refactor',
+                              'data_operation', 'org_agent_construction')),
+    preset                TEXT NOT NULL,
+    pass_profile          TEXT NOT NULL CHECK (pass_profile IN ('auto', 'full', 'minimal')),
+    current_pass          INTEGER,
+    origin                TEXT NOT NULL CHECK (origin IN ('dynamic', 'five_pass_v1')),
+    graph_status          TEXT NOT NULL CHECK (graph_status IN ('ready', 'running', 'succeeded',
+                              'failed', 'cancelled')),
+    base_branch           TEXT,
+    base_commit           TEXT,
+    branch                TEXT,
+    commit_sha            TEXT,
+    auto_merge_status     TEXT,
+    failure_reason        TEXT,
+    completion_summary    TEXT,
+    latest_phase_summary  TEXT,
+    checkpoint_commits    INTEGER NOT NULL DEFAULT 0,
+    source                TEXT,
+    depends_on_reason     TEXT,
+    scope_id              BLOB,
+    operation_key         TEXT,
+    category_id           BLOB REFERENCES categories (id),
+    requester_name        TEXT,
+    requester_email       TEXT,
+    requester_avatar_url  TEXT,
+    requester_channel     TEXT,
+    requester_ref         TEXT,
+    filed_by              TEXT NOT NULL,
+    turns_used            INTEGER NOT NULL DEFAULT 0 CHECK (turns_used >= 0),
+    input_tokens          INTEGER NOT NULL DEFAULT 0 CHECK (input_tokens >= 0),
+    output_tokens         INTEGER NOT NULL DEFAULT 0 CHECK (output_tokens >= 0),
+    credit_block_count    INTEGER NOT NULL DEFAULT 0,
+    interrupt_count       INTEGER NOT NULL DEFAULT 0,
+    created_at            INTEGER NOT NULL,
+    started_at            INTEGER,
+    completed_at          INTEGER,
+    UNIQUE (project_id, seq),
+    CHECK ((completed_at IS NOT NULL) = (status IN ('succeeded', 'failed', 'timeout', 'cancelled')))
+) STRICT;
+
+CREATE TABLE users (
+    id            BLOB PRIMARY KEY CHECK (length(id) = 16),
+    tenant_id     BLOB NOT NULL REFERENCES tenants (id),
+    email         TEXT NOT NULL UNIQUE CHECK (email = lower(email) AND email LIKE '%_@_%'),
+    name          TEXT NOT NULL,
+    role          TEXT NOT NULL CHECK (role IN ('owner', 'admin', 'member', 'viewer')),
+    password_hash TEXT NOT NULL,
+    created_at    INTEGER NOT NULL,
+    disabled_at   INTEGER
+) STRICT;
+
+CREATE INDEX api_keys_by_tenant ON api_keys (tenant_id, created_at);
+
+CREATE INDEX api_keys_by_ticket ON api_keys (ticket_id) WHERE ticket_id IS NOT NULL;
+
+CREATE INDEX audit_by_tenant ON audit (tenant_id, n);
+
+CREATE UNIQUE INDEX categories_by_name ON categories (project_id, name_norm)
+    WHERE deleted_at IS NULL;
+
+CREATE INDEX jobs_due ON jobs (run_at) WHERE state = 'ready';
+
+CREATE INDEX jobs_finished ON jobs (finished_at) WHERE finished_at IS NOT NULL;
+
+CREATE INDEX jobs_ready ON jobs (kind, priority, run_at, n) WHERE state = 'ready';
+
+CREATE INDEX jobs_running ON jobs (lease_until) WHERE state = 'running';
+
+CREATE UNIQUE INDEX jobs_unique ON jobs (kind, unique_key)
+    WHERE unique_key IS NOT NULL AND state IN ('ready', 'running');
+
+CREATE INDEX landings_by_ticket ON landings (ticket_id, created_at);
+
+CREATE UNIQUE INDEX landings_once ON landings (ticket_id) WHERE state = 'landed';
+
+CREATE INDEX node_edges_by_ticket ON node_edges (ticket_id);
+
+CREATE INDEX projects_by_name ON projects (tenant_id, name_norm);
+
+CREATE INDEX proof_evidence_by_hash ON proof_evidence (hash);
+
+CREATE INDEX proofs_by_tenant ON proofs (tenant_id, n);
+
+CREATE INDEX proofs_by_ticket ON proofs (ticket_id, n) WHERE ticket_id IS NOT NULL;
+
+CREATE INDEX questions_by_ticket ON questions (ticket_id, asked_at);
+
+CREATE UNIQUE INDEX questions_open ON questions (ticket_id) WHERE closed_at IS NULL;
+
+CREATE INDEX questions_waiting ON questions (tenant_id, asked_at) WHERE closed_at IS NULL;
+
+CREATE INDEX sessions_by_expiry ON sessions (expires_at);
+
+CREATE INDEX sessions_by_user ON sessions (user_id);
+
+CREATE INDEX ticket_dependencies_by_parent ON ticket_dependencies (parent_id);
+
+CREATE INDEX ticket_events_by_ticket ON ticket_events (ticket_id, n);
+
+CREATE INDEX ticket_items_by_ticket ON ticket_items (ticket_id, n);
+
+CREATE INDEX tickets_by_category ON tickets (category_id) WHERE category_id IS NOT NULL;
+
+CREATE INDEX tickets_by_category_status ON tickets (category_id, status)
+    WHERE category_id IS NOT NULL;
+
+CREATE UNIQUE INDEX tickets_by_operation_key ON tickets (tenant_id, operation_key)
+    WHERE operation_key IS NOT NULL;
+
+CREATE INDEX tickets_by_project ON tickets (project_id);
+
+CREATE INDEX tickets_by_project_status ON tickets (project_id, status);
+
+CREATE INDEX tickets_by_seq ON tickets (tenant_id, seq);
+
+CREATE INDEX tickets_by_tenant ON tickets (tenant_id);
+
+CREATE INDEX tickets_by_tenant_status ON tickets (tenant_id, status);
+
+CREATE INDEX users_by_tenant ON users (tenant_id, email);
