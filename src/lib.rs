@@ -1,6 +1,8 @@
 //! Assay: tickets that prove themselves.
 
 pub mod base;
+pub mod cli;
 pub mod events;
 pub mod projects;
 pub mod store;
+pub mod tickets;

@@ -5,5 +5,6 @@ mod git;
 mod golden;
 mod schema;
 mod sql;
+mod runner;
 mod store;
 mod tidy;
