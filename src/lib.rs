@@ -1,5 +1,6 @@
 //! Assay: tickets that prove themselves.
 
+pub mod accounts;
 pub mod base;
 pub mod cli;
 pub mod events;

@@ -1,6 +1,7 @@
 //! Words that know nothing of Assay: faults, ids, time, text. Everything else may import it.
 
 pub mod fault;
+pub mod field;
 pub mod id;
 pub mod ids;
 pub mod secret;
