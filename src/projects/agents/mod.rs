@@ -176,7 +176,8 @@ impl Profile {
                         Fill::NAMES.iter().map(|known| format!("{{{known}}}")).collect();
                     let known: Vec<&str> = known.iter().map(String::as_str).collect();
                     let said = format!(
-                        "{{{name}}} is not a placeholder; use {}, or write {{{{{name}}}}} for the text.",
+                        "{{{name}}} is not a placeholder; use {}, or write {{{{{name}}}}} \
+                         for the text.",
                         or_list(&known)
                     );
                     issues.push(issue(&path, said));
@@ -273,9 +274,9 @@ fn refused(issues: Vec<Issue>) -> Fault {
         [only] => format!("The agent profile cannot be used: {} {}", only.path, only.message),
         _ => format!("The agent profile cannot be used: it has {} problems.", issues.len()),
     };
-    let mut fault = Fault::new(Code::InvalidArgument, said);
-    fault.issues = issues;
-    fault
+    issues.into_iter().fold(Fault::new(Code::InvalidArgument, said), |fault, issue| {
+        fault.issue(issue.path, issue.message)
+    })
 }
 
 #[cfg(test)]
@@ -300,7 +301,7 @@ mod tests {
 
     fn paths(document: &Value) -> Vec<String> {
         let fault = Profile::parse(document).unwrap_err();
-        fault.issues.into_iter().map(|issue| issue.path).collect()
+        fault.issues.iter().map(|issue| issue.path.clone()).collect()
     }
 
     #[test]

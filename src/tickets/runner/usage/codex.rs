@@ -163,17 +163,30 @@ mod tests {
     #[test]
     fn a_whole_run_is_shown_and_counted() {
         let mut reader = Reader::default();
-        let run = r#"{"type":"thread.started","thread_id":"0199a213-81c0"}
-{"type":"turn.started"}
-{"type":"item.completed","item":{"id":"item_0","type":"reasoning","text":"**Looking around**"}}
-{"type":"item.started","item":{"id":"item_1","type":"command_execution","command":"bash -lc 'sh test.sh'","aggregated_output":"","exit_code":null,"status":"in_progress"}}
-{"type":"item.completed","item":{"id":"item_1","type":"command_execution","command":"bash -lc 'sh test.sh'","aggregated_output":"running\nno footer\n","exit_code":1,"status":"failed"}}
-{"type":"item.completed","item":{"id":"item_2","type":"file_change","changes":[{"path":"/w/index.html","kind":"update"},{"path":"/w/a.css","kind":"add"}],"status":"completed"}}
-{"type":"item.started","item":{"id":"item_3","type":"mcp_tool_call","server":"assay","tool":"get_ticket","arguments":{},"result":null,"error":null,"status":"in_progress"}}
-{"type":"item.completed","item":{"id":"item_4","type":"agent_message","text":"The footer is there."}}
-{"type":"turn.completed","usage":{"input_tokens":24763,"cached_input_tokens":24448,"output_tokens":122}}"#;
+        let run = [
+            r#"{"type":"thread.started","thread_id":"0199a213-81c0"}"#,
+            r#"{"type":"turn.started"}"#,
+            r#"{"type":"item.completed","item":{"id":"item_0","type":"reasoning",
+                "text":"**Looking around**"}}"#,
+            r#"{"type":"item.started","item":{"id":"item_1","type":"command_execution",
+                "command":"bash -lc 'sh test.sh'","aggregated_output":"","exit_code":null,
+                "status":"in_progress"}}"#,
+            r#"{"type":"item.completed","item":{"id":"item_1","type":"command_execution",
+                "command":"bash -lc 'sh test.sh'","aggregated_output":"running\nno footer\n",
+                "exit_code":1,"status":"failed"}}"#,
+            r#"{"type":"item.completed","item":{"id":"item_2","type":"file_change","changes":[
+                {"path":"/w/index.html","kind":"update"},{"path":"/w/a.css","kind":"add"}],
+                "status":"completed"}}"#,
+            r#"{"type":"item.started","item":{"id":"item_3","type":"mcp_tool_call",
+                "server":"assay","tool":"get_ticket","arguments":{},"result":null,"error":null,
+                "status":"in_progress"}}"#,
+            r#"{"type":"item.completed","item":{"id":"item_4","type":"agent_message",
+                "text":"The footer is there."}}"#,
+            r#"{"type":"turn.completed","usage":{"input_tokens":24763,
+                "cached_input_tokens":24448,"output_tokens":122}}"#,
+        ];
 
-        let shown: Vec<String> = run.lines().flat_map(|line| reader.line(line).unwrap()).collect();
+        let shown: Vec<String> = run.iter().flat_map(|line| reader.line(line).unwrap()).collect();
 
         let expected = [
             "→ bash -lc 'sh test.sh'",
