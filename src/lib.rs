@@ -3,6 +3,7 @@
 pub mod accounts;
 pub mod base;
 pub mod cli;
+pub mod contract;
 pub mod events;
 pub mod projects;
 pub mod store;

@@ -4,6 +4,7 @@ pub mod fault;
 pub mod field;
 pub mod id;
 pub mod ids;
+pub mod redact;
 pub mod secret;
 pub mod text;
 pub mod time;

@@ -6,5 +6,6 @@ mod golden;
 mod schema;
 mod sql;
 mod runner;
+mod contract;
 mod store;
 mod tidy;
