@@ -102,7 +102,7 @@ CREATE TABLE projects (
     UNIQUE (tenant_id, slug),
     UNIQUE (tenant_id, key)
 ) STRICT;
-CREATE INDEX projects_by_name ON projects (tenant_id, name_norm);
+CREATE INDEX projects_by_name ON projects (tenant_id, name_norm, id);
 
 CREATE TABLE environments (
     id         BLOB PRIMARY KEY CHECK (length(id) = 16),

@@ -1,6 +1,16 @@
-//! Projects: a site and, if it has one, the git repository its tickets change.
-
-pub mod git;
 //! Projects: a site and, where it has one, a git repository with the agents that work on it.
 
 pub mod agents;
+pub mod categories;
+pub mod environments;
+pub mod git;
+pub mod health;
+mod project;
+mod resolve;
+pub mod settings;
+
+pub use categories::Category;
+pub use environments::Environment;
+pub use project::{LIST_MAX, NewProject, Project, create, find, list, next_number, save};
+pub use resolve::{get, named, resolve};
+pub use settings::Settings;

@@ -1,8 +1,11 @@
 //! The integration tests: one binary, a file or folder a subject.
 #![expect(clippy::unwrap_used, reason = "a test that unwraps says where it broke")]
 
+mod accounts;
 mod git;
 mod golden;
+mod projects;
+mod runner;
 mod schema;
 mod sql;
 mod runner;
