@@ -1,3 +1,22 @@
-//! Tickets: units of work that agents do on their own branches and that land once proved.
+//! Tickets: what is asked for, how it is done, and what it came to. Everything here is facts in rows
+//! and rules over them; agents run in [`runner`], and what the server does by itself is in `work/`.
 
+pub mod classify;
+pub mod contract;
+pub mod dependencies;
+pub mod digest;
+pub mod dispatch;
+pub mod jobs;
+pub mod landing;
+pub mod node;
+pub mod pipeline;
+pub mod processes;
+pub mod prompt;
+pub mod questions;
+pub mod reference;
 pub mod runner;
+pub mod states;
+pub mod ticket;
+pub mod timeline;
+
+pub use ticket::Ticket;

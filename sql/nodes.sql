@@ -1,0 +1,67 @@
+-- name: list
+SELECT * FROM nodes
+WHERE  ticket_id = :ticket AND tenant_id = :tenant ORDER BY position, id LIMIT :limit;
+
+-- name: find
+SELECT * FROM nodes WHERE id = :id AND tenant_id = :tenant LIMIT 1;
+
+-- name: edges
+SELECT node_id, parent_id FROM node_edges
+WHERE  ticket_id = :ticket AND tenant_id = :tenant LIMIT :limit;
+
+-- name: insert
+INSERT INTO nodes (id, tenant_id, ticket_id, position, ref, kind, status, brief, created_at)
+VALUES (:id, :tenant, :ticket, :position, :ref, :kind, 'queued', :brief, :now);
+
+-- name: add_edge
+INSERT INTO node_edges (node_id, parent_id, tenant_id, ticket_id)
+VALUES (:node, :parent, :tenant, :ticket)
+ON CONFLICT DO NOTHING;
+
+-- name: waiting_for
+SELECT node_id FROM node_edges
+WHERE  parent_id = :parent AND tenant_id = :tenant LIMIT :limit;
+
+-- name: wait_for
+UPDATE node_edges SET parent_id = :to
+WHERE  node_id = :node AND parent_id = :from AND tenant_id = :tenant;
+
+-- name: assign_job
+UPDATE nodes SET job_id = :job WHERE id = :id AND tenant_id = :tenant;
+
+-- name: start
+-- The attempt is the fence: what an earlier start still reports is not taken.
+UPDATE nodes
+SET    status = 'running', attempt = attempt + 1, agent = :agent, started_at = :now,
+       completed_at = NULL, failure_reason = NULL, exit_code = NULL
+WHERE  id = :id AND tenant_id = :tenant AND status IN ('queued', 'running')
+RETURNING attempt;
+
+-- name: finish
+UPDATE nodes
+SET    status = :status, summary = :summary, report = :report, failure_reason = :failure_reason,
+       wants_round = :wants_round, model = coalesce(:model, model), log_hash = :log,
+       log_lines = :log_lines, exit_code = :exit_code, turns = turns + :turns,
+       input_tokens = input_tokens + :input, output_tokens = output_tokens + :output, cost_micros = cost_micros + :cost,
+       completed_at = :completed_at
+WHERE  id = :id AND tenant_id = :tenant AND status = 'running' AND attempt = :attempt;
+
+-- name: requeue
+-- Puts a node back that was answered or interrupted; its next start is another attempt.
+UPDATE nodes SET status = 'queued', job_id = NULL
+WHERE  id = :id AND tenant_id = :tenant AND status IN ('running', 'awaiting_input');
+
+-- name: put_back
+-- Puts a node back whose run could not begin; its job tries again.
+UPDATE nodes SET status = 'queued'
+WHERE  id = :id AND tenant_id = :tenant AND status = 'running' AND attempt = :attempt;
+
+-- name: cancel_open
+UPDATE nodes SET status = 'cancelled', completed_at = :now
+WHERE  ticket_id = :ticket AND tenant_id = :tenant
+       AND status IN ('queued', 'running', 'awaiting_input', 'blocked');
+
+-- name: reopen_cancelled
+-- Nodes that were cancelled before they ever started are as good as new.
+UPDATE nodes SET status = 'queued', completed_at = NULL, job_id = NULL
+WHERE  ticket_id = :ticket AND tenant_id = :tenant AND status = 'cancelled' AND attempt = 0;

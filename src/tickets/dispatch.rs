@@ -1,0 +1,230 @@
+//! Filing a ticket: replay, parents, number, graph, and the first step, all in one transaction.
+
+use super::pipeline::{self, plan};
+use super::states::{Kind, Origin, PassProfile, Preset, Status};
+use super::ticket::{self, Requester, Ticket};
+use super::timeline::{self, Happened, Line};
+use super::{classify, dependencies, node, reference};
+use crate::base::{Code, Fault, NextAction, TenantId, TicketId, text};
+use crate::projects::{self, Project};
+use crate::store::{Read, Tx, to_int};
+use crate::{params, sql};
+
+/// Characters of a title at most; a limit of the contract.
+pub const TITLE_MAX: usize = 500;
+
+/// Characters of a brief at most.
+pub const DESCRIPTION_MAX: usize = 100_000;
+
+/// Characters of an operation key at most.
+pub const OPERATION_KEY_MAX: usize = 200;
+
+/// Characters that a reason for waiting has at least; a limit of the contract.
+pub const REASON_MIN: usize = 10;
+
+/// What a caller asks for, checked for shape but not against other tickets.
+#[derive(Debug, Clone)]
+pub struct Dispatch {
+    /// The title.
+    pub title: String,
+    /// The brief.
+    pub description: String,
+    /// The kind, where the caller said.
+    pub kind: Option<Kind>,
+    /// Which agent profile does the work.
+    pub preset: Preset,
+    /// Which passes run.
+    pub pass_profile: PassProfile,
+    /// Refs of the parents.
+    pub depends_on: Vec<String>,
+    /// What is needed of the parents.
+    pub depends_on_reason: Option<String>,
+    /// Who asked.
+    pub requester: Requester,
+    /// The category's name.
+    pub category: Option<String>,
+    /// The idempotency key.
+    pub operation_key: Option<String>,
+    /// How the ticket came in: `mcp`, `dashboard` and the like.
+    pub source: String,
+    /// Who filed it.
+    pub actor: String,
+}
+
+/// What dispatching came to.
+#[derive(Debug, Clone)]
+pub enum Dispatched {
+    /// A new ticket.
+    Filed(Ticket),
+    /// The ticket that the same operation key made before.
+    Replayed(Ticket),
+}
+
+/// The ticket of an earlier dispatch with the same key.
+pub fn replay(
+    read: &Read<'_>,
+    tenant: TenantId,
+    key: Option<&str>,
+) -> Result<Option<Ticket>, Fault> {
+    match key {
+        Some(key) => ticket::find_by_operation_key(read, tenant, key),
+        None => Ok(None),
+    }
+}
+
+/// Files a ticket, or finds the one that the same call filed before. The writer runs one call after
+/// the other, so two equal calls at the same moment make one ticket.
+pub fn dispatch(
+    tx: &mut Tx<'_>,
+    tenant: TenantId,
+    project: &Project,
+    asked: &Dispatch,
+) -> Result<Dispatched, Fault> {
+    if let Some(earlier) = replay(tx, tenant, asked.operation_key.as_deref())? {
+        return Ok(Dispatched::Replayed(earlier));
+    }
+    check_ready(project)?;
+    let parents = find_parents(tx, tenant, project, asked)?;
+    let id = insert(tx, tenant, project, asked, &parents)?;
+    for parent in &parents {
+        dependencies::add(tx, tenant, id, parent.id)?;
+    }
+    add_graph(tx, tenant, id, asked)?;
+    let filed = Line {
+        happened: Happened::Filed,
+        actor: &asked.actor,
+        text: &filed_text(&parents),
+        node: None,
+    };
+    timeline::record(tx, tenant, id, filed)?;
+    pipeline::start_waiting(tx, tenant, project)?;
+    ticket::get(tx, tenant, id).map(Dispatched::Filed)
+}
+
+/// Whether the project has what a ticket needs before anything can run.
+fn check_ready(project: &Project) -> Result<(), Fault> {
+    let health = projects::health::judge(project, None);
+    let Some(blocker) = health.blockers.first() else { return Ok(()) };
+    let message = format!("{} {}", blocker.message, "A ticket needs it before it can be filed.");
+    Err(Fault::new(Code::ProjectNotReady, message).next(NextAction::Run(blocker.fix.clone())))
+}
+
+fn find_parents(
+    tx: &Tx<'_>,
+    tenant: TenantId,
+    project: &Project,
+    asked: &Dispatch,
+) -> Result<Vec<Ticket>, Fault> {
+    if asked.depends_on.is_empty() {
+        return Ok(Vec::new());
+    }
+    let reason = asked.depends_on_reason.as_deref().unwrap_or("").trim();
+    if reason.chars().count() < REASON_MIN {
+        let message = "depends_on needs depends_on_reason: one sentence of at least 10 characters \
+                       that names the landed output of the parent which this ticket consumes.";
+        return Err(Fault::new(Code::DependsOnReasonRequired, message)
+            .issue("depends_on_reason", "at least 10 characters"));
+    }
+    let mut parents: Vec<Ticket> = Vec::new();
+    for (index, named) in asked.depends_on.iter().enumerate() {
+        let parent = reference::resolve(tx, tenant, Some(project.id), named)
+            .map_err(|fault| fault.issue(format!("depends_on[{index}]"), "no such ticket"))?;
+        check_parent(&parent, index)?;
+        if parents.iter().all(|known| known.id != parent.id) {
+            parents.push(parent);
+        }
+    }
+    Ok(parents)
+}
+
+fn check_parent(parent: &Ticket, index: usize) -> Result<(), Fault> {
+    let dead = matches!(parent.status, Status::Failed | Status::Timeout | Status::Cancelled);
+    if !dead {
+        return Ok(());
+    }
+    let message = format!(
+        "{} is {} and will not land, so nothing can wait for it. Try it again with retry_ticket \
+         first, or leave it out.",
+        parent.reference(),
+        parent.status
+    );
+    let path = format!("depends_on[{index}]");
+    Err(Fault::new(Code::InvalidDependsOn, message).issue(path, format!("is {}", parent.status)))
+}
+
+fn insert(
+    tx: &mut Tx<'_>,
+    tenant: TenantId,
+    project: &Project,
+    asked: &Dispatch,
+    parents: &[Ticket],
+) -> Result<TicketId, Fault> {
+    let category = match asked.category.as_deref().map(str::trim).filter(|name| !name.is_empty()) {
+        Some(name) => Some(projects::categories::ensure(tx, tenant, project.id, name)?.id),
+        None => None,
+    };
+    let seq = to_int(projects::next_number(tx, tenant, project.id)?);
+    let unmet = parents.iter().any(|parent| parent.status != Status::Succeeded);
+    let status = if unmet { Status::Blocked } else { Status::Queued };
+    let kind = asked.kind.unwrap_or_else(|| classify::kind(&asked.title, &asked.description));
+    let (id, now): (TicketId, _) = (tx.new_id(), tx.now());
+    let requester = &asked.requester;
+    tx.run_one(
+        sql!("tickets.sql", "insert"),
+        params! { ":id": id, ":tenant": tenant, ":project": project.id, ":seq": seq,
+        ":title": asked.title, ":description": asked.description, ":status": status.word(),
+        ":kind": kind.word(), ":preset": asked.preset.word(),
+        ":pass_profile": asked.pass_profile.word(), ":origin": Origin::Dynamic.word(),
+        ":source": asked.source, ":depends_on_reason": asked.depends_on_reason,
+        ":operation_key": asked.operation_key, ":category": category,
+        ":requester_name": requester.name, ":requester_email": requester.email,
+        ":requester_avatar_url": requester.avatar_url, ":requester_channel": requester.channel,
+        ":requester_ref": requester.external_ref, ":filed_by": asked.actor, ":now": now },
+    )?;
+    Ok(id)
+}
+
+fn add_graph(
+    tx: &mut Tx<'_>,
+    tenant: TenantId,
+    ticket: TicketId,
+    asked: &Dispatch,
+) -> Result<(), Fault> {
+    let planned = plan::plan(&plan::Asked {
+        kind: asked.kind.unwrap_or_else(|| classify::kind(&asked.title, &asked.description)),
+        preset: asked.preset,
+        passes: asked.pass_profile,
+        title: &asked.title,
+        description: &asked.description,
+    });
+    let mut before = Vec::new();
+    for (index, kind) in (1_i64..).zip(planned) {
+        let added = node::add(
+            tx,
+            tenant,
+            &node::NewNode {
+                ticket,
+                position: index * plan::SPACING,
+                kind,
+                ordinal: 1,
+                brief: None,
+                parents: &before,
+            },
+        )?;
+        before = vec![added];
+    }
+    Ok(())
+}
+
+fn filed_text(parents: &[Ticket]) -> String {
+    let waits: Vec<String> = parents
+        .iter()
+        .filter(|parent| parent.status != Status::Succeeded)
+        .map(Ticket::reference)
+        .collect();
+    if waits.is_empty() {
+        "Filed.".to_owned()
+    } else {
+        text::cut(&format!("Filed. Waits for {}.", waits.join(", ")), 500)
+    }
+}

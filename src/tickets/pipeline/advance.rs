@@ -1,0 +1,76 @@
+//! Which nodes may start, and which tickets have a place among those that run.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::base::{Fault, NodeId, TenantId, TicketId};
+use crate::jobs::{self, Enqueue};
+use crate::projects::Project;
+use crate::store::Tx;
+use crate::tickets::jobs::RunNode;
+use crate::tickets::node::{self, Edge, Node};
+use crate::tickets::states::{NodeStatus, Status};
+use crate::tickets::ticket::{self, Ticket};
+use crate::{params, sql};
+
+/// Starts the project's oldest queued tickets while it has places free.
+pub fn start_waiting(tx: &mut Tx<'_>, tenant: TenantId, project: &Project) -> Result<(), Fault> {
+    let own = params! { ":tenant": tenant, ":project": project.id };
+    let running = tx
+        .find(sql!("tickets.sql", "running_in_project"), own, |row| row.unsigned("running"))?
+        .unwrap_or(0);
+    let places = u64::from(project.settings.limits.concurrency).saturating_sub(running);
+    if places == 0 {
+        return Ok(());
+    }
+    let oldest = tx.list(
+        sql!("tickets.sql", "oldest_queued"),
+        params! { ":tenant": tenant, ":project": project.id, ":after": 0,
+        ":limit": crate::store::to_int(places) },
+        Ticket::from_row,
+    )?;
+    for ticket in oldest {
+        enqueue_ready(tx, tenant, ticket.id)?;
+    }
+    Ok(())
+}
+
+/// Starts whatever of a running ticket may start. Called after every recorded fact.
+pub fn advance(tx: &mut Tx<'_>, tenant: TenantId, ticket: TicketId) -> Result<(), Fault> {
+    match ticket::get(tx, tenant, ticket)?.status {
+        Status::Running => enqueue_ready(tx, tenant, ticket),
+        _ => Ok(()),
+    }
+}
+
+/// Enqueues a job for each node that may start. A node that has a job keeps it: the queue refuses
+/// a second one for the same node.
+fn enqueue_ready(tx: &mut Tx<'_>, tenant: TenantId, ticket: TicketId) -> Result<(), Fault> {
+    let nodes = node::list(tx, tenant, ticket)?;
+    let edges = node::edges(tx, tenant, ticket)?;
+    for ready in ready(&nodes, &edges) {
+        let job = RunNode { ticket, node: ready };
+        let options = Enqueue { tenant: Some(tenant), ..Enqueue::default() };
+        let job = jobs::enqueue(tx, &job, options)?.id();
+        tx.run_one(
+            sql!("nodes.sql", "assign_job"),
+            params! { ":tenant": tenant, ":id": ready, ":job": job },
+        )?;
+    }
+    Ok(())
+}
+
+/// The queued nodes whose every parent has ended.
+#[must_use]
+pub fn ready(nodes: &[Node], edges: &[Edge]) -> Vec<NodeId> {
+    let status: HashMap<NodeId, NodeStatus> = nodes.iter().map(|n| (n.id, n.status)).collect();
+    let waiting: HashSet<NodeId> = edges
+        .iter()
+        .filter(|edge| status.get(&edge.parent).is_none_or(|parent| !parent.is_terminal()))
+        .map(|edge| edge.node)
+        .collect();
+    nodes
+        .iter()
+        .filter(|node| node.status == NodeStatus::Queued && !waiting.contains(&node.id))
+        .map(|node| node.id)
+        .collect()
+}

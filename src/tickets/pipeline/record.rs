@@ -1,0 +1,362 @@
+//! What happened to a node, as facts. Each function is one transaction: the fact, what it adds up to
+//! for the ticket, and the job that comes next.
+
+use super::decide::{Step, Verdict, decide};
+use super::{advance, end};
+use crate::base::{Fault, NodeId, TenantId, TicketId, text};
+use crate::projects::Project;
+use crate::store::{Hash, Read, Tx, to_int};
+use crate::tickets::node::{self, NewNode, Node};
+use crate::tickets::questions;
+use crate::tickets::states::{GraphStatus, NodeKind, NodeStatus, Status};
+use crate::tickets::ticket::{self, Ticket};
+use crate::tickets::timeline::{self, Happened, Line, SERVER};
+use crate::{params, sql};
+
+/// How often a ticket is put back because the server or its process went away.
+pub const INTERRUPTIONS_MAX: u64 = 10;
+
+/// Characters of a phase summary at most.
+const SUMMARY_MAX: usize = 2_000;
+
+/// Where a ticket is worked on.
+#[derive(Debug, Clone)]
+pub struct Workspace {
+    /// The branch of its own.
+    pub branch: String,
+    /// The branch it lands on.
+    pub base_branch: String,
+    /// The commit its branch was made from.
+    pub base_commit: String,
+}
+
+/// Notes that a node starts. `None` where it no longer may: its ticket ended or waits.
+pub fn start(
+    tx: &mut Tx<'_>,
+    tenant: TenantId,
+    node_id: NodeId,
+    agent: Option<&str>,
+) -> Result<Option<(Ticket, Node)>, Fault> {
+    let Some(node) = node::find(tx, tenant, node_id)? else { return Ok(None) };
+    let now = tx.now();
+    let begun = tx.run(
+        sql!("tickets.sql", "start"),
+        params! { ":tenant": tenant, ":id": node.ticket, ":now": now },
+    )?;
+    let started = params! { ":tenant": tenant, ":id": node_id, ":agent": agent, ":now": now };
+    if begun == 0
+        || tx.find(sql!("nodes.sql", "start"), started, |row| row.get::<u32>("attempt"))?.is_none()
+    {
+        return Ok(None);
+    }
+    let by = agent.map_or_else(String::new, |agent| format!(" with agent {agent}"));
+    note(tx, &node, Happened::NodeStarted, &format!("{} started{by}.", node.name))?;
+    let ticket = ticket::get(tx, tenant, node.ticket)?;
+    let node = node::find(tx, tenant, node_id)?;
+    Ok(node.map(|node| (ticket, node)))
+}
+
+/// Notes where a ticket is worked on, once that is made.
+pub fn set_workspace(
+    tx: &mut Tx<'_>,
+    tenant: TenantId,
+    ticket: TicketId,
+    workspace: &Workspace,
+) -> Result<(), Fault> {
+    tx.run_one(
+        sql!("tickets.sql", "set_workspace"),
+        params! { ":tenant": tenant, ":id": ticket, ":branch": workspace.branch,
+        ":base_branch": workspace.base_branch, ":base_commit": workspace.base_commit },
+    )
+}
+
+/// Puts a started node back, for its job to try again in a while.
+pub fn put_back(tx: &mut Tx<'_>, tenant: TenantId, node: &Node) -> Result<(), Fault> {
+    let of = params! { ":tenant": tenant, ":id": node.id, ":attempt": node.attempt };
+    tx.run(sql!("nodes.sql", "put_back"), of)?;
+    Ok(())
+}
+
+/// Notes that a node's job was given up, where no run is left to say it.
+pub fn lose(
+    tx: &mut Tx<'_>,
+    tenant: TenantId,
+    node_id: NodeId,
+    reason: &str,
+) -> Result<(), Fault> {
+    let Some(node) = node::find(tx, tenant, node_id)? else { return Ok(()) };
+    if node.status.is_terminal() || node.status == NodeStatus::AwaitingInput {
+        return Ok(());
+    }
+    let started = params! { ":tenant": tenant, ":id": node_id, ":agent": node.agent,
+    ":now": tx.now() };
+    tx.find(sql!("nodes.sql", "start"), started, |_| Ok(()))?;
+    let Some(node) = node::find(tx, tenant, node_id)? else { return Ok(()) };
+    let verdict = Verdict::Bad { reason: reason.to_owned() };
+    finish(tx, tenant, &node, verdict, &Left::default())?;
+    Ok(())
+}
+
+/// What a node's run left behind.
+#[derive(Debug, Clone, Default)]
+pub struct Left {
+    /// One paragraph on what was done or found.
+    pub summary: Option<String>,
+    /// The whole report, as Markdown.
+    pub report: Option<String>,
+    /// The model that did it.
+    pub model: Option<String>,
+    /// The log.
+    pub log: Option<Hash>,
+    /// Lines in the log.
+    pub log_lines: u64,
+    /// The exit code of the process.
+    pub exit_code: Option<i32>,
+    /// Agent turns.
+    pub turns: u64,
+    /// Tokens read.
+    pub input_tokens: u64,
+    /// Tokens written.
+    pub output_tokens: u64,
+    /// Cost in millionths of a US dollar.
+    pub cost_micros: u64,
+    /// Commits on the branch that are not on the base.
+    pub checkpoint_commits: Option<u64>,
+}
+
+/// Notes how a node ended, and takes the ticket to its next step. `false` where the result came too
+/// late: the node was cancelled or started anew meanwhile, and nothing was changed.
+pub fn finish(
+    tx: &mut Tx<'_>,
+    tenant: TenantId,
+    node: &Node,
+    verdict: Verdict,
+    left: &Left,
+) -> Result<bool, Fault> {
+    if !close(tx, tenant, node, &verdict, left)? {
+        return Ok(false);
+    }
+    let ticket = ticket::get(tx, tenant, node.ticket)?;
+    let project = super::project_of(tx, &ticket)?;
+    let nodes = node::list(tx, tenant, ticket.id)?;
+    let (rounds, rounds_max) = (rounds(&nodes), rounds_max(tx, &ticket, &project)?);
+    match decide(node.kind, verdict, rounds, rounds_max) {
+        Step::GoOn if node.kind == NodeKind::Land => end::succeed(tx, &ticket)?,
+        Step::GoOn => advance(tx, tenant, ticket.id)?,
+        Step::AnotherRound { findings } => {
+            let said = format!("{} asked for another round.", node.name);
+            note(tx, node, Happened::AnotherRound, &said)?;
+            add_round(tx, tenant, node, &nodes, &findings)?;
+            advance(tx, tenant, ticket.id)?;
+        }
+        Step::Fail { reason } => end::fail(tx, &ticket, Status::Failed, &reason)?,
+        Step::TimeOut { reason } => end::fail(tx, &ticket, Status::Timeout, &reason)?,
+    }
+    Ok(true)
+}
+
+/// Closes the node's row, if it is still this start's to close.
+fn close(
+    tx: &mut Tx<'_>,
+    tenant: TenantId,
+    node: &Node,
+    verdict: &Verdict,
+    left: &Left,
+) -> Result<bool, Fault> {
+    let (status, reason) = match verdict {
+        Verdict::Good => (NodeStatus::Succeeded, None),
+        Verdict::NotNeeded => (NodeStatus::Skipped, None),
+        Verdict::NotYet { findings: reason }
+        | Verdict::Bad { reason }
+        | Verdict::OutOfTime { reason } => (NodeStatus::Failed, Some(reason.as_str())),
+    };
+    let wants_round = matches!(verdict, Verdict::NotYet { .. });
+    if !write(tx, tenant, node, Closing { status, reason, wants_round }, left)? {
+        return Ok(false);
+    }
+    let summary = left.summary.as_deref().map(|text| text::cut(text, SUMMARY_MAX));
+    tx.run_one(
+        sql!("tickets.sql", "add_usage"),
+        params! { ":tenant": tenant, ":id": node.ticket, ":turns": to_int(left.turns),
+        ":input": to_int(left.input_tokens), ":output": to_int(left.output_tokens),
+        ":summary": summary },
+    )?;
+    if let Some(commits) = left.checkpoint_commits {
+        set_checkpoint(tx, tenant, node, commits)?;
+    }
+    let said = match reason {
+        Some(reason) => format!("{} failed: {}", node.name, text::first_line(reason)),
+        None => format!("{} done.", node.name),
+    };
+    note(tx, node, Happened::NodeEnded, &said)?;
+    Ok(true)
+}
+
+/// How a node's row is left.
+#[derive(Clone, Copy)]
+struct Closing<'a> {
+    status: NodeStatus,
+    reason: Option<&'a str>,
+    wants_round: bool,
+}
+
+fn write(
+    tx: &mut Tx<'_>,
+    tenant: TenantId,
+    node: &Node,
+    closing: Closing<'_>,
+    left: &Left,
+) -> Result<bool, Fault> {
+    let completed_at = closing.status.is_terminal().then(|| tx.now());
+    let changed = tx.run(
+        sql!("nodes.sql", "finish"),
+        params! { ":tenant": tenant, ":id": node.id, ":attempt": node.attempt,
+        ":status": closing.status.word(), ":summary": left.summary, ":report": left.report,
+        ":failure_reason": closing.reason, ":wants_round": closing.wants_round,
+        ":model": left.model, ":log": left.log,
+        ":log_lines": to_int(left.log_lines), ":exit_code": left.exit_code,
+        ":turns": to_int(left.turns), ":input": to_int(left.input_tokens),
+        ":output": to_int(left.output_tokens), ":cost": to_int(left.cost_micros),
+        ":completed_at": completed_at },
+    )?;
+    Ok(changed == 1)
+}
+
+fn set_checkpoint(
+    tx: &mut Tx<'_>,
+    tenant: TenantId,
+    node: &Node,
+    commits: u64,
+) -> Result<(), Fault> {
+    tx.run_one(
+        sql!("tickets.sql", "set_checkpoint"),
+        params! { ":tenant": tenant, ":id": node.ticket, ":commits": to_int(commits) },
+    )
+}
+
+/// Notes that a node's agent asks a person something. The ticket waits; its place goes to another.
+pub fn ask(
+    tx: &mut Tx<'_>,
+    tenant: TenantId,
+    node: &Node,
+    left: &Left,
+    question: &str,
+    choices: &[String],
+) -> Result<bool, Fault> {
+    let waits = Closing { status: NodeStatus::AwaitingInput, reason: None, wants_round: false };
+    if !write(tx, tenant, node, waits, left)? {
+        return Ok(false);
+    }
+    let summary = left.summary.as_deref().map(|text| text::cut(text, SUMMARY_MAX));
+    tx.run_one(
+        sql!("tickets.sql", "add_usage"),
+        params! { ":tenant": tenant, ":id": node.ticket, ":turns": to_int(left.turns),
+        ":input": to_int(left.input_tokens), ":output": to_int(left.output_tokens),
+        ":summary": summary },
+    )?;
+    if let Some(commits) = left.checkpoint_commits {
+        set_checkpoint(tx, tenant, node, commits)?;
+    }
+    questions::ask(tx, tenant, node.ticket, node.id, question, choices)?;
+    set_status(tx, tenant, node, Status::AwaitingInput)?;
+    let said = format!("{} asks: {question}", node.name);
+    note(tx, node, Happened::Asked, &said)?;
+    let ticket = ticket::get(tx, tenant, node.ticket)?;
+    let project = super::project_of(tx, &ticket)?;
+    advance::start_waiting(tx, tenant, &project)?;
+    Ok(true)
+}
+
+fn set_status(tx: &mut Tx<'_>, tenant: TenantId, node: &Node, status: Status) -> Result<(), Fault> {
+    tx.run_one(
+        sql!("tickets.sql", "set_status"),
+        params! { ":tenant": tenant, ":id": node.ticket, ":status": status.word(),
+        ":graph": GraphStatus::Running.word() },
+    )
+}
+
+/// Notes that a node's process went away without a result, and counts it. `false` where it happened
+/// so often that the ticket ended.
+pub fn interrupt(tx: &mut Tx<'_>, tenant: TenantId, node: &Node) -> Result<bool, Fault> {
+    let counted = tx.find(
+        sql!("tickets.sql", "count_interrupt"),
+        params! { ":tenant": tenant, ":id": node.ticket },
+        |row| row.unsigned("interrupt_count"),
+    )?;
+    let said = format!("{} was interrupted and starts again from its branch.", node.name);
+    note(tx, node, Happened::Interrupted, &said)?;
+    if counted.unwrap_or(0) <= INTERRUPTIONS_MAX {
+        return Ok(true);
+    }
+    let ticket = ticket::get(tx, tenant, node.ticket)?;
+    let reason = format!(
+        "{} was interrupted {INTERRUPTIONS_MAX} times by restarts of the server or its process.",
+        node.name
+    );
+    end::fail(tx, &ticket, Status::Failed, &reason)?;
+    Ok(false)
+}
+
+/// Whether another round of work may still be asked for.
+pub fn has_rounds_left(read: &Read<'_>, ticket: &Ticket) -> Result<bool, Fault> {
+    let project = super::project_of(read, ticket)?;
+    let nodes = node::list(read, ticket.tenant, ticket.id)?;
+    Ok(rounds(&nodes) < rounds_max(read, ticket, &project)?)
+}
+
+/// How many rounds a ticket may have: every try of a person's brings as many again.
+fn rounds_max(read: &Read<'_>, ticket: &Ticket, project: &Project) -> Result<u32, Fault> {
+    let tries = timeline::retries(read, ticket.tenant, ticket.id)? + 1;
+    Ok(project.settings.limits.implement_rounds.saturating_mul(tries))
+}
+
+/// Rounds of work that a graph has had or is having.
+fn rounds(nodes: &[Node]) -> u32 {
+    let implement = nodes.iter().filter(|node| node.kind == NodeKind::Implement);
+    u32::try_from(implement.count()).unwrap_or(u32::MAX)
+}
+
+/// Adds a round of work after `after`, with the checks that look at it, and lets whatever waited for
+/// `after` wait for the last of them.
+pub(super) fn add_round(
+    tx: &mut Tx<'_>,
+    tenant: TenantId,
+    after: &Node,
+    nodes: &[Node],
+    findings: &str,
+) -> Result<(), Fault> {
+    let waiting = node::waiting_for(tx, tenant, after.id)?;
+    let mut kinds = vec![NodeKind::Implement];
+    if after.kind == NodeKind::Review || nodes.iter().any(|node| node.kind == NodeKind::Review) {
+        kinds.push(NodeKind::Review);
+    }
+    if !kinds.contains(&after.kind) {
+        kinds.push(after.kind);
+    }
+    let mut last = after.id;
+    for (step, kind) in (1_i64..).zip(kinds) {
+        let new = NewNode {
+            ticket: after.ticket,
+            position: after.position + step,
+            kind,
+            ordinal: next_ordinal(nodes, kind),
+            brief: (kind == NodeKind::Implement).then_some(findings),
+            parents: &[last],
+        };
+        last = node::add(tx, tenant, &new)?;
+    }
+    for waits in waiting {
+        node::wait_for(tx, tenant, waits, after.id, last)?;
+    }
+    Ok(())
+}
+
+/// The number of the next node of a kind.
+pub(super) fn next_ordinal(nodes: &[Node], kind: NodeKind) -> u32 {
+    nodes.iter().filter(|node| node.kind == kind).map(Node::ordinal).max().unwrap_or(0) + 1
+}
+
+fn note(tx: &mut Tx<'_>, node: &Node, happened: Happened, said: &str) -> Result<(), Fault> {
+    let line = Line { happened, actor: SERVER, text: said, node: Some(&node.name) };
+    timeline::record(tx, node.tenant, node.ticket, line)
+}

@@ -1,0 +1,102 @@
+//! What a running tool has at hand.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::accounts::{Actor, audit};
+use crate::base::{Fault, RequestId};
+use crate::store::{Db, Read, Tx};
+
+/// A step of a call that takes a while, for the client that asked to be told.
+#[derive(Debug, Clone)]
+pub struct Step {
+    /// How much is done.
+    pub done: f64,
+    /// Of how much, where that is known.
+    pub total: Option<f64>,
+    /// In words.
+    pub message: Option<String>,
+}
+
+/// What a door says of a call.
+pub struct CallContext {
+    /// The door: `mcp`, `invoke`, `browser`, `cli`.
+    pub via: &'static str,
+    /// Where to tell of steps, if the client asked.
+    pub progress: Option<mpsc::UnboundedSender<Step>>,
+    /// Says when nobody waits for the answer any more.
+    pub cancel: CancellationToken,
+    /// The request, as the logs name it.
+    pub request: RequestId,
+}
+
+/// What a running tool has at hand.
+#[derive(Clone)]
+pub struct Cx {
+    pub(super) db: Db,
+    pub(super) actor: Arc<Actor>,
+    pub(super) tool: &'static str,
+    pub(super) via: &'static str,
+    pub(super) request: RequestId,
+    pub(super) audited: Arc<AtomicBool>,
+    pub(super) repositories: crate::projects::git::Git,
+}
+
+impl Cx {
+    /// The caller.
+    #[must_use]
+    pub fn actor(&self) -> &Actor {
+        &self.actor
+    }
+
+    /// The door: `mcp`, `invoke`, `browser`, `cli`.
+    #[must_use]
+    pub const fn via(&self) -> &'static str {
+        self.via
+    }
+
+    /// The git program, for a look at a repository.
+    #[must_use]
+    pub const fn git(&self) -> &crate::projects::git::Git {
+        &self.repositories
+    }
+
+    /// Reads.
+    pub async fn read<T, F>(&self, view: F) -> Result<T, Fault>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Read<'_>, &Actor) -> Result<T, Fault> + Send + 'static,
+    {
+        let actor = self.actor.clone();
+        self.db.read(move |read| view(read, &actor)).await
+    }
+
+    /// Writes. The audit row stands in the same transaction as what it tells of; `change` answers
+    /// with what it was done to.
+    pub async fn write<T, F>(&self, change: F) -> Result<T, Fault>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Tx<'_>, &Actor) -> Result<(T, String), Fault> + Send + 'static,
+    {
+        let (actor, tool, via, request) = (self.actor.clone(), self.tool, self.via, self.request);
+        let written = self.db.write(move |tx| {
+            let (answer, subject) = change(tx, &actor)?;
+            let request = request.to_string();
+            let entry = audit::Entry {
+                via,
+                action: tool,
+                subject: &subject,
+                outcome: "ok",
+                request: &request,
+            };
+            audit::record(tx, &actor, entry)?;
+            Ok(answer)
+        });
+        let answer = written.await?;
+        self.audited.store(true, Ordering::Relaxed);
+        Ok(answer)
+    }
+}

@@ -1,0 +1,175 @@
+//! The one gate that every door calls.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::Value;
+
+use super::arguments;
+use super::context::{CallContext, Cx};
+use super::rate::{Limiter, RateLimit};
+use super::registry::Registry;
+use super::tool::{Effect, Entry, Reply};
+use crate::accounts::{Actor, KeyScope, audit, keys};
+use crate::base::text::cut;
+use crate::base::{Clock, Code, Fault, NextAction, Secret};
+use crate::projects::git::Git;
+use crate::store::Db;
+
+/// Characters of a tool's name that an answer repeats at most.
+const NAME_MAX: usize = 60;
+
+/// Whoever calls, recognised.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    /// Who it is, and how far it reaches.
+    pub actor: Arc<Actor>,
+}
+
+impl Caller {
+    /// A caller that a door recognised by other means than a key: a login, or the machine itself.
+    #[must_use]
+    pub fn of(actor: Actor) -> Self {
+        Self { actor: Arc::new(actor) }
+    }
+}
+
+/// The gate.
+pub struct Gate {
+    db: Db,
+    registry: Registry,
+    limiter: Limiter,
+    git: Git,
+}
+
+impl Gate {
+    /// The gate to every tool.
+    #[must_use]
+    pub fn new(db: Db, clock: Clock, limit: RateLimit, git: Git) -> Self {
+        Self { db, registry: Registry::new(), limiter: Limiter::new(limit, clock), git }
+    }
+
+    /// Every tool.
+    #[must_use]
+    pub const fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// Who holds this key.
+    pub async fn caller(&self, key: Option<&Secret>) -> Result<Caller, Fault> {
+        let Some(key) = key.cloned() else {
+            return Err(unauthenticated("No key came with the call."));
+        };
+        let recognised = self.db.read(move |read| keys::authenticate(read, &key)).await?;
+        let Some(recognised) = recognised else {
+            return Err(unauthenticated("The key is not known here, or it has been revoked."));
+        };
+        if recognised.use_due {
+            let (tenant, key) = (recognised.actor.tenant, recognised.key);
+            let noted = self.db.write(move |tx| keys::note_use(tx, tenant, key)).await;
+            if let Err(fault) = noted {
+                // When a key was last used is good to know, and no reason to refuse a call.
+                tracing::warn!(?fault, "The use of a key was not noted");
+            }
+        }
+        Ok(Caller { actor: Arc::new(recognised.actor) })
+    }
+
+    /// Calls a tool for a caller, with every check in its place.
+    pub async fn call(
+        &self,
+        caller: &Caller,
+        tool: &str,
+        arguments: Value,
+        context: CallContext,
+    ) -> Result<Reply, Fault> {
+        let entry = self.find(tool)?;
+        check_scope(&caller.actor, entry)?;
+        check_plan(&caller.actor, entry)?;
+        if let Some(key) = caller.actor.key() {
+            self.limiter.admit(key)?;
+        }
+        let arguments = arguments::read(entry, arguments)?;
+        let cx = Cx {
+            db: self.db.clone(),
+            actor: caller.actor.clone(),
+            tool: entry.name,
+            via: context.via,
+            request: context.request,
+            audited: Arc::new(AtomicBool::new(false)),
+            repositories: self.git.clone(),
+        };
+        let outcome = tokio::select! {
+            outcome = (entry.call)(cx.clone(), arguments) => outcome,
+            () = context.cancel.cancelled() => {
+                Err(Fault::new(Code::Unavailable, "The caller no longer waits for the answer."))
+            }
+        };
+        if entry.effect != Effect::Reads && !cx.audited.load(Ordering::Relaxed) {
+            self.audit(&cx, entry, outcome.as_ref().err()).await;
+        }
+        outcome
+    }
+
+    /// The tool of that name, or the answer that names the nearest.
+    pub fn find(&self, name: &str) -> Result<&Entry, Fault> {
+        self.registry.find(name).ok_or_else(|| {
+            let near = self.registry.nearest(name);
+            let hint = near.map_or_else(String::new, |near| format!(" Did you mean {near}?"));
+            let message = format!("There is no tool {:?}.{hint}", cut(name, NAME_MAX));
+            Fault::new(Code::ToolNotFound, message).next(NextAction::Open("/docs/tools".to_owned()))
+        })
+    }
+
+    /// An audit row for a write that was refused, or that did not change a row of its own.
+    async fn audit(&self, cx: &Cx, entry: &Entry, fault: Option<&Fault>) {
+        let (actor, via, action) = (cx.actor.clone(), cx.via, entry.name);
+        let (request, outcome) = (cx.request.to_string(), fault.map(|fault| fault.code));
+        let written = self.db.write(move |tx| {
+            let outcome = outcome.map_or_else(|| "ok".to_owned(), |code| format!("{code:?}"));
+            let entry =
+                audit::Entry { via, action, subject: "", outcome: &outcome, request: &request };
+            audit::record(tx, &actor, entry)
+        });
+        if let Err(fault) = written.await {
+            tracing::error!(?fault, tool = entry.name, "An audit row was not written");
+        }
+    }
+}
+
+fn unauthenticated(why: &str) -> Fault {
+    let message = format!(
+        "{why} Send a key as `Authorization: Bearer …` or `X-API-Key: …`; `assay key create` makes \
+         one."
+    );
+    Fault::new(Code::Unauthenticated, message)
+        .next(NextAction::Run("assay key create --scope mcp_full --name my-agent".to_owned()))
+}
+
+fn check_scope(actor: &Actor, entry: &Entry) -> Result<(), Fault> {
+    let reads = entry.effect == Effect::Reads;
+    let allowed = if reads { actor.can_read() } else { actor.can_write() };
+    if allowed {
+        return Ok(());
+    }
+    let needed = if reads { KeyScope::McpRead } else { KeyScope::McpFull };
+    let message = format!(
+        "{} needs the scope {needed}; this caller has {}. Use a key that was created with --scope \
+         {needed}.",
+        entry.name, actor.scope
+    );
+    Err(Fault::new(Code::ScopeDenied, message))
+}
+
+fn check_plan(actor: &Actor, entry: &Entry) -> Result<(), Fault> {
+    match entry.feature {
+        Some(feature) if !actor.plan.allows(feature) => {
+            let message = format!(
+                "{} needs the feature {feature}, which the plan {} does not include.",
+                entry.name, actor.plan
+            );
+            Err(Fault::new(Code::PlanGate, message))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,222 @@
+//! What a tool is: one definition from which everything about it is derived.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use jsonschema::Validator;
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::context::Cx;
+use super::schema;
+use crate::accounts::Feature;
+use crate::base::{Code, Fault, NextAction};
+use crate::words;
+
+words! {
+    /// A family of tools: how they are listed, and which dialect their failures speak over MCP.
+    pub enum Family {
+        /// Tickets.
+        Tickets = "tickets",
+        /// Projects.
+        Projects = "projects",
+        /// Background work.
+        Jobs = "jobs",
+        /// The quality tools.
+        Quality = "quality",
+        /// The accessibility tools.
+        Accessibility = "accessibility",
+    }
+}
+
+/// What a call does to what is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing.
+    Reads,
+    /// Adds or changes.
+    Writes,
+    /// Ends or removes something that was there.
+    Destroys,
+}
+
+/// What a tool answers.
+#[derive(Debug, Clone)]
+pub struct Done<T> {
+    /// The answer.
+    pub data: T,
+    /// One line for people and agents.
+    pub summary: String,
+    /// What is odd, though it did not stop the call.
+    pub warnings: Vec<String>,
+    /// What to call next.
+    pub next: Vec<NextAction>,
+}
+
+impl<T> Done<T> {
+    /// An answer with its one line.
+    #[must_use]
+    pub fn new(data: T, summary: impl Into<String>) -> Self {
+        Self { data, summary: summary.into(), warnings: Vec::new(), next: Vec::new() }
+    }
+
+    /// The same answer with something to call next.
+    #[must_use]
+    pub fn next(mut self, label: impl Into<String>, tool: &str, args: Value) -> Self {
+        self.next.push(NextAction::Call { label: label.into(), tool: tool.to_owned(), args });
+        self
+    }
+
+    /// The same answer with a warning.
+    #[must_use]
+    pub fn warn(mut self, warning: impl Into<String>) -> Self {
+        self.warnings.push(warning.into());
+        self
+    }
+}
+
+/// What a tool answers, with its types erased: as the doors get it.
+#[derive(Debug, Clone)]
+pub struct Reply {
+    /// One line for people and agents.
+    pub summary: String,
+    /// The answer; always an object.
+    pub data: Value,
+    /// What is odd, though it did not stop the call.
+    pub warnings: Vec<String>,
+    /// What to call next.
+    pub next: Vec<NextAction>,
+}
+
+/// A tool.
+pub trait Tool: 'static {
+    /// Its name on every door.
+    const NAME: &'static str;
+    /// Its name for people.
+    const TITLE: &'static str;
+    /// What it does, when to use it, what it answers. Markdown.
+    const ABOUT: &'static str;
+    /// Its family.
+    const FAMILY: Family;
+    /// What it does to what is stored.
+    const EFFECT: Effect;
+    /// Whether the same call again changes nothing more.
+    const IDEMPOTENT: bool;
+    /// What a tenant's plan must include.
+    const FEATURE: Option<Feature> = None;
+    /// Whether the call must say `confirm: true`: the rule of the quality family's write tools.
+    const CONFIRM: bool = false;
+    /// Whether it starts work that goes on after the answer.
+    const BACKGROUND: bool = false;
+    /// Arguments whose refusal has a code of its own.
+    const ARGUMENT_CODES: &'static [(&'static str, Code)] = &[];
+    /// Arguments of the contract that this server does not serve, with what to do instead.
+    const UNSERVED: &'static [(&'static str, &'static str)] = &[];
+    /// Example arguments, as one JSON object.
+    const EXAMPLE: &'static str;
+
+    /// The arguments.
+    type Input: DeserializeOwned + JsonSchema + Send;
+    /// The answer.
+    type Output: Serialize + JsonSchema;
+
+    /// Runs it.
+    fn run(
+        cx: &Cx,
+        input: Self::Input,
+    ) -> impl Future<Output = Result<Done<Self::Output>, Fault>> + Send;
+}
+
+/// A tool's running, with its types erased.
+pub(super) type Call = fn(Cx, Map<String, Value>) -> BoxFuture<'static, Result<Reply, Fault>>;
+
+/// A tool with its types erased.
+pub struct Entry {
+    /// Its name on every door.
+    pub name: &'static str,
+    /// Its name for people.
+    pub title: &'static str,
+    /// What it does. Markdown.
+    pub about: &'static str,
+    /// Its family.
+    pub family: Family,
+    /// What it does to what is stored.
+    pub effect: Effect,
+    /// Whether the same call again changes nothing more.
+    pub idempotent: bool,
+    /// What a tenant's plan must include.
+    pub feature: Option<Feature>,
+    /// Whether the call must say `confirm: true`.
+    pub confirm: bool,
+    /// Whether it starts work that goes on after the answer.
+    pub background: bool,
+    /// Arguments whose refusal has a code of its own.
+    pub argument_codes: &'static [(&'static str, Code)],
+    /// Arguments of the contract that this server does not serve.
+    pub unserved: &'static [(&'static str, &'static str)],
+    /// Example arguments, as one JSON object.
+    pub example: &'static str,
+    /// The schema of the arguments, as every client takes it.
+    pub input_schema: Arc<Map<String, Value>>,
+    /// The schema of the answer, as every client takes it.
+    pub output_schema: Arc<Map<String, Value>>,
+    pub(super) validator: Validator,
+    pub(super) call: Call,
+}
+
+impl Entry {
+    /// The entry of a tool.
+    ///
+    /// # Panics
+    /// If the schema of its arguments is no schema; a test builds every entry.
+    #[must_use]
+    pub fn of<T: Tool>() -> Self {
+        let input = schema::input(derived::<T::Input>());
+        let validator = jsonschema::options()
+            .should_validate_formats(true)
+            .build(&Value::Object(input.clone()))
+            .expect("the schema of a tool's arguments is a schema");
+        Self {
+            name: T::NAME,
+            title: T::TITLE,
+            about: T::ABOUT,
+            family: T::FAMILY,
+            effect: T::EFFECT,
+            idempotent: T::IDEMPOTENT,
+            feature: T::FEATURE,
+            confirm: T::CONFIRM,
+            background: T::BACKGROUND,
+            argument_codes: T::ARGUMENT_CODES,
+            unserved: T::UNSERVED,
+            example: T::EXAMPLE,
+            input_schema: Arc::new(input),
+            output_schema: Arc::new(schema::output(derived::<T::Output>())),
+            validator,
+            call: call::<T>,
+        }
+    }
+}
+
+fn derived<T: JsonSchema>() -> Value {
+    SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>().to_value()
+}
+
+fn call<T: Tool>(
+    cx: Cx,
+    arguments: Map<String, Value>,
+) -> BoxFuture<'static, Result<Reply, Fault>> {
+    async move {
+        let input = serde_json::from_value(Value::Object(arguments)).map_err(|error| {
+            Fault::new(Code::InvalidArgument, format!("The arguments are not usable: {error}."))
+        })?;
+        let done = T::run(&cx, input).await?;
+        let data = serde_json::to_value(done.data).map_err(Fault::internal)?;
+        Ok(Reply { summary: done.summary, data, warnings: done.warnings, next: done.next })
+    }
+    .boxed()
+}
