@@ -154,7 +154,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn git_and_we_agree(name in "[a@{}./:~^?*\\[\\\\ HEADlock\\-é\t]{1,8}|[a-c]{1,3}(\\.lock|/|\\.|@\\{)?[a-c]?") {
+        fn git_and_we_agree(
+            name in "[a@{}./:~^?*\\[\\\\ HEADlock\\-é\t]{1,8}\
+                |[a-c]{1,3}(\\.lock|/|\\.|@\\{)?[a-c]?",
+        ) {
             prop_assume!(name != "@");
             prop_assert_eq!(BranchName::parse(&name).is_ok(), git_accepts(&name), "{:?}", name);
         }

@@ -8,8 +8,9 @@ use tokio::fs;
 
 use super::CommitId;
 use super::landing::{Checkout, Outcome, Prepared};
+use super::registered::list;
+use super::removal::status_path;
 use super::repository::Repository;
-use super::worktree::{list, status_path};
 use crate::base::Fault;
 
 /// How many files an outcome names.

@@ -2,8 +2,9 @@
 
 use super::repository::Repository;
 use super::settle::{is_merging, settle};
-use super::worktree::{Place, check, private_dir};
+use super::worktree::check;
 use super::{CommitId, program::Call};
+use super::{Place, registered::private_dir};
 use crate::base::text::printable;
 use crate::base::{Fault, Millis};
 
@@ -80,7 +81,10 @@ pub async fn commit_all(
     at: Millis,
 ) -> Result<(CommitId, bool), Fault> {
     let path = place.existing_path(repository).await?;
-    settle(repository, &path, place.branch()).await?;
+    {
+        let _turn = repository.in_turn().await;
+        settle(repository, &path, place.branch()).await?;
+    }
     let before = check(repository, place).await?;
     repository.call_in(&path).args(["add", "--all"]).slow().succeed().await?;
     let compare = ["diff", "--cached", "--quiet", "--no-ext-diff", "HEAD"];

@@ -105,8 +105,8 @@ fn missing_base(location: &Location, base: Option<&str>, branches: &[String]) ->
     let there = branches.join(", ");
     match base {
         Some(base) => format!(
-            "The repository {location} has no branch “{base}”. Create it, or set the project's base \
-             branch to one that is there: {there}."
+            "The repository {location} has no branch “{base}”. Create it, or set the project's \
+             base branch to one that is there: {there}."
         ),
         None => format!(
             "The repository {location} stands on no branch, so its base branch cannot be guessed. \

@@ -1,5 +1,6 @@
-//! Landing a branch on its base. [`prepare`] makes the commit and moves nothing; the caller records
-//! it; [`apply`] moves the base, if it is still where it was, and may be called again after a crash.
+//! Landing a branch on its base. [`prepare`] makes the commit and moves nothing; the caller
+//! records it; [`apply`] moves the base if it is still where it was, and may be called again after
+//! a crash.
 //! No work tree is needed for the merge, so a conflict leaves nothing behind.
 
 use std::path::PathBuf;
@@ -103,8 +104,9 @@ pub enum Checkout {
     None,
     /// It was clean and shows the landed commit now.
     Updated(PathBuf),
-    /// Its files could not follow the branch; `git status` there shows the landed change backwards
-    /// until `git reset --hard` or a commit.
+    /// Its files could not follow the branch, as somebody was writing there. `git status` there
+    /// shows the landed change backwards, until what is wanted there is kept aside and
+    /// `git reset --hard` is run.
     Behind(PathBuf),
 }
 
@@ -148,6 +150,7 @@ pub async fn prepare(repository: &Repository, request: &Request) -> Result<Prepa
 /// remote refuses the push, with its words.
 pub async fn apply(repository: &Repository, prepared: &Prepared) -> Result<Outcome, Fault> {
     repository.refresh().await?;
+    let _turn = repository.in_turn().await;
     let base_tip = repository.tip(&prepared.base).await?;
     if let Some(outcome) = settled(repository, prepared, &base_tip).await? {
         return Ok(outcome);

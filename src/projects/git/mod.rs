@@ -9,8 +9,8 @@
 //!
 //! The life of a ticket: [`inspect`] the repository, [`Repository::open`] it, note the base's tip
 //! ([`Repository::tip`]), [`worktree::ensure`], let the agent work, [`commit::commit_all`],
-//! [`landing::prepare`], record the intent, [`landing::apply`], and at last [`worktree::remove`]
-//! and [`worktree::drop_branch`]. Every step may be repeated after a crash.
+//! [`landing::prepare`], record the intent, [`landing::apply`], and at last [`removal::remove`] and
+//! [`removal::drop_branch`]. Every step may be repeated after a crash.
 //!
 //! Failures: [`Code::ProjectNotReady`](crate::base::Code::ProjectNotReady) where the repository
 //! must be changed by a person (the message says how), `Upstream` where git failed otherwise,
@@ -25,7 +25,11 @@ pub mod inspect;
 pub mod landing;
 pub mod location;
 pub mod log;
+mod place;
+mod process;
 pub mod program;
+mod registered;
+pub mod removal;
 pub mod repository;
 mod settle;
 pub mod worktree;
@@ -34,9 +38,10 @@ pub use branch_name::BranchName;
 pub use commit_id::CommitId;
 pub use inspect::inspect;
 pub use location::Location;
+pub use place::Place;
 pub use program::Git;
 pub use repository::Repository;
-pub use worktree::{Place, Worktree};
+pub use worktree::Worktree;
 
 use crate::base::{Code, Fault};
 

@@ -1,25 +1,23 @@
 //! Running `git`: an argument vector and never a shell, asking nobody anything, running no program
 //! a repository would like to have run, within a time and an output limit.
 
+use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
-use tokio::process::{Child, Command};
+use tokio::process::Command;
 
+pub use super::process::Output;
+use super::process::{Group, attend};
 use crate::base::text::{cut, printable};
 use crate::base::{Code, Fault};
 
 /// How much of what git writes is kept, unless a call says otherwise.
 const OUTPUT_BYTES: usize = 16 << 20;
-/// How much of the end of git's complaints is kept.
-const SAID_BYTES: usize = 4 << 10;
-/// How long git may take to put its lock files away after it was told to stop.
-const STOP_WITHIN: Duration = Duration::from_secs(2);
 /// The oldest git that can merge without a work tree (`merge-tree --write-tree`).
 const OLDEST: (u32, u32) = (2, 38);
 
@@ -101,13 +99,21 @@ const ENVIRONMENT: &[(&str, &str)] = &[
     ("GIT_SSH_COMMAND", "ssh -o BatchMode=yes"),
 ];
 
-/// The `git` program and how long it may take.
+/// The `git` program and how long it may take. One value, cloned, serves the whole process: its
+/// clones take turns where git itself does not.
 #[derive(Debug, Clone)]
 pub struct Git {
     program: OsString,
     quick: Duration,
     slow: Duration,
+    turns: Turns,
 }
+
+/// Whose turn it is to change a repository's worktrees, by the repository's directory. Git makes
+/// a worktree in steps, and fails where it comes upon one that is half made.
+type Turns = Arc<Mutex<HashMap<PathBuf, Turn>>>;
+/// Held while worktrees of one repository are listed, made or removed.
+pub(super) type Turn = Arc<tokio::sync::Mutex<()>>;
 
 impl Default for Git {
     fn default() -> Self {
@@ -121,10 +127,11 @@ impl Git {
     #[must_use]
     pub fn new(program: impl Into<OsString>) -> Self {
         let minute = Duration::from_mins(1);
-        Self { program: program.into(), quick: minute, slow: minute * 10 }
+        Self { program: program.into(), quick: minute, slow: minute * 10, turns: Turns::default() }
     }
 
-    /// The same program with other time limits: for ordinary calls, and for those that move content.
+    /// The same program with other time limits: for ordinary calls, and for those that move a
+    /// repository's content.
     #[must_use]
     pub fn within(self, quick: Duration, slow: Duration) -> Self {
         Self { quick, slow, ..self }
@@ -147,6 +154,12 @@ impl Git {
         }
     }
 
+    /// The turn of the repository in this directory.
+    pub(super) fn turn(&self, dir: &Path) -> Turn {
+        let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        turns.entry(dir.to_owned()).or_default().clone()
+    }
+
     /// A call that needs no repository.
     #[must_use]
     pub fn anywhere(&self) -> Call<'_> {
@@ -157,9 +170,7 @@ impl Git {
     /// repository that went away is never mistaken for one around it.
     #[must_use]
     pub fn repository(&self, git_dir: &Path) -> Call<'_> {
-        let mut call = self.call(git_dir, Some(git_dir));
-        call.command.env("GIT_CEILING_DIRECTORIES", "/");
-        call
+        self.call(git_dir, Some(git_dir))
     }
 
     /// A call in a work tree, by its top directory. Git looks there and nowhere above.
@@ -206,34 +217,6 @@ pub struct Call<'a> {
     limit: Duration,
     output_bytes: usize,
     may_cut: bool,
-}
-
-/// What came of a call.
-#[derive(Debug, Clone)]
-pub struct Output {
-    /// The exit code; −1 where a signal ended git.
-    pub code: i32,
-    /// What it wrote to standard output.
-    pub stdout: Vec<u8>,
-    /// Whether there was more of it than the call takes.
-    pub is_cut: bool,
-    /// The end of what it wrote to standard error.
-    pub said: String,
-}
-
-impl Output {
-    /// Standard output as text, without white space at its ends.
-    #[must_use]
-    pub fn text(&self) -> String {
-        String::from_utf8_lossy(&self.stdout).trim().to_owned()
-    }
-
-    /// The fields of output that ends each with a NUL, as `-z` writes it.
-    pub fn fields(&self) -> impl Iterator<Item = &[u8]> {
-        let bytes = self.stdout.strip_suffix(b"\0").unwrap_or(&self.stdout);
-        let nothing = bytes.is_empty();
-        bytes.split(|b| *b == 0).filter(move |_| !nothing)
-    }
 }
 
 impl Call<'_> {
@@ -371,92 +354,10 @@ fn parse_version(said: &str) -> Option<(u32, u32)> {
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
-/// Feeds and reads a process until it ends.
-async fn attend(child: &mut Child, input: Vec<u8>, max: usize) -> io::Result<Output> {
-    let stdin = child.stdin.take();
-    let feed = async move {
-        if let Some(mut pipe) = stdin {
-            // A process that ends without reading is told by its exit code, not by the pipe.
-            drop(pipe.write_all(&input).await);
-        }
-    };
-    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-    let ((), read, said) = tokio::join!(feed, read_start(stdout, max), read_end(stderr));
-    let (stdout, is_cut) = read?;
-    let code = child.wait().await?.code().unwrap_or(-1);
-    let said = String::from_utf8_lossy(&said?).into_owned();
-    Ok(Output { code, stdout, is_cut, said })
-}
-
-/// The first `max` bytes, and whether there were more. Dropping the pipe then ends the writer.
-async fn read_start(
-    pipe: Option<impl AsyncRead + Unpin>,
-    max: usize,
-) -> io::Result<(Vec<u8>, bool)> {
-    let mut bytes = Vec::new();
-    if let Some(pipe) = pipe {
-        let one_more = u64::try_from(max).unwrap_or(u64::MAX).saturating_add(1);
-        pipe.take(one_more).read_to_end(&mut bytes).await?;
-    }
-    let is_cut = bytes.len() > max;
-    bytes.truncate(max);
-    Ok((bytes, is_cut))
-}
-
-/// The last bytes, however many came.
-async fn read_end(pipe: Option<impl AsyncRead + Unpin>) -> io::Result<Vec<u8>> {
-    let mut kept = Vec::new();
-    let Some(mut pipe) = pipe else { return Ok(kept) };
-    let mut buffer = vec![0; SAID_BYTES];
-    loop {
-        let count = pipe.read(&mut buffer).await?;
-        if count == 0 {
-            return Ok(kept);
-        }
-        kept.extend_from_slice(&buffer[..count]);
-        kept.drain(..kept.len().saturating_sub(SAID_BYTES));
-    }
-}
-
-/// Git and the programs it started (ssh, a credential helper). Dropped before its end, as when a
-/// call is given up, it is told to stop.
-struct Group(Option<Pid>);
-
-impl Group {
-    fn of(child: &Child) -> Self {
-        Self(child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)))
-    }
-
-    /// After this its number may belong to others and must not be signalled.
-    fn has_ended(&mut self) {
-        self.0 = None;
-    }
-
-    /// Asks first, as git then removes its lock files, and insists after a while.
-    async fn stop(&mut self, child: &mut Child) {
-        self.signal(Signal::TERM);
-        drop(tokio::time::timeout(STOP_WITHIN, child.wait()).await);
-        self.signal(Signal::KILL);
-        drop(child.wait().await);
-        self.has_ended();
-    }
-
-    fn signal(&self, signal: Signal) {
-        if let Some(pid) = self.0 {
-            // The only failure is that nobody is left to signal.
-            kill_process_group(pid, signal).unwrap_or_default();
-        }
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        self.signal(Signal::TERM);
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use rustix::process::Pid;
+
     use super::*;
 
     #[test]

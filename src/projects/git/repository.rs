@@ -3,15 +3,19 @@
 use std::path::{Path, PathBuf};
 
 use tokio::fs;
+use tokio::sync::MutexGuard;
 
 use super::inspect::{self, State};
 use super::location::{Location, RemoteUrl};
-use super::program::{Call, Git, Output, failed};
+use super::program::{Call, Git, Output, Turn, failed};
 use super::{BranchName, CommitId, not_ready};
 use crate::base::{Code, Fault};
 
 /// Where a mirror keeps what the remote has; its own `refs/heads/` holds the tickets' branches.
 const REMOTE_BRANCHES: &str = "refs/remotes/origin/";
+
+/// How often a fetch is tried that meets another one.
+const FETCH_TRIES: u32 = 4;
 
 /// An opened repository. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -19,6 +23,7 @@ pub struct Repository {
     git: Git,
     dir: PathBuf,
     remote: Option<RemoteUrl>,
+    turn: Turn,
 }
 
 impl Repository {
@@ -36,14 +41,24 @@ impl Repository {
     ) -> Result<Self, Fault> {
         match location {
             Location::Local(path) => match inspect::probe(git, path).await? {
-                Ok(found) => Ok(Self { git: git.clone(), dir: found.common_dir, remote: None }),
+                Ok(found) => Ok(Self::at(git, found.common_dir, None)),
                 Err(state) => Err(state.fault(location)),
             },
             Location::Remote(url) => {
                 let dir = mirror(git, mirrors, project).await?;
-                Ok(Self { git: git.clone(), dir, remote: Some(url.clone()) })
+                Ok(Self::at(git, dir, Some(url.clone())))
             }
         }
+    }
+
+    fn at(git: &Git, dir: PathBuf, remote: Option<RemoteUrl>) -> Self {
+        let turn = git.turn(&dir);
+        Self { git: git.clone(), dir, remote, turn }
+    }
+
+    /// Waits until nobody else in this process lists, makes or removes worktrees here.
+    pub(super) async fn in_turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().await
     }
 
     /// The directory that holds the objects and refs.
@@ -84,11 +99,21 @@ impl Repository {
         let Some(url) = &self.remote else { return Ok(()) };
         let refspec = format!("+refs/heads/*:{REMOTE_BRANCHES}*");
         let fetch = ["fetch", "--quiet", "--prune", "--no-tags", "--no-write-fetch-head", "--"];
-        let output = self.call().args(fetch).args([url.as_str(), &refspec]).slow().run().await?;
+        let mut tries_left = FETCH_TRIES;
+        let output = loop {
+            let call = self.call().args(fetch).args([url.as_str(), &refspec]);
+            let output = call.slow().run().await?;
+            tries_left -= 1;
+            // Two fetches at once may meet at a ref, and a fetch may come upon a worktree that is
+            // being made. Whoever comes second only has to look again.
+            let has_met = ["cannot lock ref", "unable to update local ref", "/commondir"];
+            if tries_left == 0 || !has_met.iter().any(|words| output.said.contains(words)) {
+                break output;
+            }
+        };
         if output.code == 0 {
             return Ok(());
         }
-        // Two fetches at once may meet at a ref's lock; what one of them brought is as new.
         Err(match self.failed("fetch", &output) {
             full if full.code == Code::StorageFull => full,
             other => {

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use tokio::fs;
 
+use super::registered::{current_branch, head, private_dir};
 use super::repository::Repository;
-use super::worktree::{current_branch, head, private_dir};
 use super::{BranchName, not_ready};
 use crate::base::Fault;
 

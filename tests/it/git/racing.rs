@@ -2,6 +2,8 @@
 
 use assay::projects::git::landing::{Outcome, Preparation, Strategy, apply, prepare};
 
+use assay::projects::git::removal::{Removal, Uncommitted, remove};
+
 use super::{Bench, request};
 
 #[tokio::test]
@@ -52,4 +54,23 @@ async fn landings_that_try_again_all_arrive() {
 
     assert_eq!(bench.run(&["ls-tree", "--name-only", "main"]).lines().count(), 5);
     assert_eq!(bench.run(&["rev-list", "--count", "--first-parent", "main"]), "5");
+}
+
+#[tokio::test]
+async fn worktrees_come_and_go_beside_each_other() {
+    let bench = Bench::new();
+    let repository = bench.open().await;
+    let live = async |number: u32| {
+        let ticket = format!("t{number}");
+        for round in 0..2 {
+            bench.work(&repository, &ticket, "a.txt", &format!("{round}\n")).await;
+            let gone = remove(&repository, &bench.place(&ticket), Uncommitted::Keep).await;
+            assert_eq!(gone.expect("it goes"), Removal::Removed);
+        }
+    };
+
+    futures_util::future::join_all((0..6).map(live)).await;
+
+    assert_eq!(bench.run(&["worktree", "list"]).lines().count(), 1);
+    assert_eq!(bench.run(&["branch", "--list", "agent/*"]).lines().count(), 6);
 }

@@ -89,6 +89,26 @@ async fn a_remote_that_is_gone_is_a_clear_error() {
 }
 
 #[tokio::test]
+async fn fetches_at_the_same_time_do_not_fail_each_other() {
+    let bench = Bench::new();
+    let (repository, bare) = mirrored(&bench).await;
+    for number in 0..20 {
+        bench.run(&["branch", &format!("b{number}")]);
+    }
+    bench.write("b.txt", "b\n");
+    bench.person_commits("More");
+    bench.run(&["push", "--quiet", "--all", bare.to_str().expect("a plain path")]);
+
+    let fetches = (0..6).map(|_| repository.refresh());
+    let done = futures_util::future::join_all(fetches).await;
+
+    for fetch in done {
+        fetch.expect("it fetches");
+    }
+    assert_eq!(repository.tip(&branch("b19")).await.expect("it is there"), bench.tip("b19"));
+}
+
+#[tokio::test]
 async fn the_tickets_branches_survive_a_fetch() {
     let bench = Bench::new();
     let (repository, _) = mirrored(&bench).await;

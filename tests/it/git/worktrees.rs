@@ -3,7 +3,8 @@
 use std::os::unix::fs::symlink;
 
 use assay::base::Code;
-use assay::projects::git::worktree::{Removal, Uncommitted, drop_branch, ensure, remove};
+use assay::projects::git::removal::{Removal, Uncommitted, drop_branch, remove};
+use assay::projects::git::worktree::ensure;
 use assay::projects::git::{Place, diff, log};
 
 use super::{AT, Bench, branch, run_in, write};
