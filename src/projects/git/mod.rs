@@ -21,6 +21,7 @@ mod checkout;
 pub mod commit;
 pub mod commit_id;
 pub mod diff;
+pub mod discard;
 pub mod inspect;
 pub mod landing;
 pub mod location;
