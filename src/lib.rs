@@ -2,4 +2,5 @@
 
 pub mod base;
 pub mod events;
+pub mod jobs;
 pub mod store;

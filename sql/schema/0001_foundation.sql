@@ -358,7 +358,9 @@ CREATE TABLE proof_evidence (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX proof_evidence_by_hash ON proof_evidence (hash);
 
--- The durable queue. `attempt` is the fence: a finish that names another attempt changes nothing.
+-- The durable queue. `claims` grows with every start and never falls: it is the fence, and a finish
+-- that names another claim changes nothing. `attempt` is what counts against `max_attempts`: a job
+-- that is handed back gets its attempt back. `recovered` says that the last start was cut short.
 -- A job without a tenant is the server's own.
 CREATE TABLE jobs (
     n            INTEGER PRIMARY KEY,
@@ -366,29 +368,35 @@ CREATE TABLE jobs (
     tenant_id    BLOB REFERENCES tenants (id),
     kind         TEXT NOT NULL CHECK (kind <> ''),
     payload      TEXT NOT NULL CHECK (json_valid(payload)),
-    unique_key   TEXT,
-    priority     INTEGER NOT NULL DEFAULT 0,
+    unique_key   TEXT CHECK (unique_key <> ''),
+    priority     INTEGER NOT NULL CHECK (priority IN (0, 1, 2)),
     state        TEXT NOT NULL CHECK (state IN ('ready', 'running', 'done', 'failed', 'cancelled')),
     run_at       INTEGER NOT NULL,
-    attempt      INTEGER NOT NULL DEFAULT 0 CHECK (attempt >= 0),
+    attempt      INTEGER NOT NULL DEFAULT 0 CHECK (attempt BETWEEN 0 AND max_attempts),
     max_attempts INTEGER NOT NULL CHECK (max_attempts BETWEEN 1 AND 1000),
-    boot_id      BLOB,
+    claims       INTEGER NOT NULL DEFAULT 0 CHECK (claims >= attempt),
+    recovered    INTEGER NOT NULL DEFAULT 0 CHECK (recovered IN (0, 1)),
+    boot_id      BLOB CHECK (length(boot_id) = 16),
     lease_until  INTEGER,
     cancel_asked INTEGER,
-    progress     TEXT,
-    result       TEXT,
+    progress     TEXT CHECK (json_valid(progress)),
+    result       TEXT CHECK (json_valid(result)),
     errors       TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(errors)),
     created_at   INTEGER NOT NULL,
     started_at   INTEGER,
     finished_at  INTEGER,
     CHECK ((finished_at IS NOT NULL) = (state IN ('done', 'failed', 'cancelled'))),
-    CHECK ((boot_id IS NOT NULL AND lease_until IS NOT NULL) = (state = 'running'))
+    CHECK ((boot_id IS NOT NULL) = (state = 'running')),
+    CHECK ((lease_until IS NOT NULL) = (state = 'running')),
+    CHECK (cancel_asked IS NULL OR state <> 'ready')
 ) STRICT;
 CREATE INDEX jobs_ready ON jobs (kind, priority, run_at, n) WHERE state = 'ready';
 CREATE INDEX jobs_due ON jobs (run_at) WHERE state = 'ready';
-CREATE INDEX jobs_running ON jobs (lease_until) WHERE state = 'running';
+CREATE INDEX jobs_running ON jobs (kind, lease_until) WHERE state = 'running';
 CREATE INDEX jobs_finished ON jobs (finished_at) WHERE finished_at IS NOT NULL;
-CREATE UNIQUE INDEX jobs_unique ON jobs (kind, unique_key)
+CREATE INDEX jobs_by_tenant ON jobs (tenant_id, state, n);
+-- Tenants never share a key, and neither do two of the server's own jobs, whose tenant is null.
+CREATE UNIQUE INDEX jobs_unique ON jobs (kind, unique_key, ifnull(tenant_id, x''))
     WHERE unique_key IS NOT NULL AND state IN ('ready', 'running');
 
 -- Recurring work: when each kind is due next.

@@ -1,0 +1,189 @@
+-- The durable queue. A job is ready, then running under a lease, then done, failed or cancelled,
+-- which is final. Whatever ends or renews a run names its claim: id, claims and boot.
+
+-- name: enqueue
+INSERT INTO jobs (id, tenant_id, kind, payload, unique_key, priority, state, run_at, max_attempts,
+                  created_at)
+VALUES (:id, :tenant, :kind, :payload, :unique_key, :priority, 'ready', :run_at, :max_attempts,
+        :now);
+
+-- name: find_unique
+SELECT id
+FROM   jobs
+WHERE  kind = :kind AND unique_key = :unique_key
+  AND  ifnull(tenant_id, x'') = ifnull(:tenant, x'') AND state IN ('ready', 'running')
+LIMIT  1;
+
+-- name: find
+SELECT id, tenant_id, kind, state, attempt, max_attempts, run_at, cancel_asked, progress, result,
+       errors, created_at, started_at, finished_at
+FROM   jobs
+WHERE  id = :id AND tenant_id IS :tenant
+LIMIT  1;
+
+-- name: list
+-- The newest first.
+SELECT id, tenant_id, kind, state, attempt, max_attempts, run_at, cancel_asked, progress, result,
+       errors, created_at, started_at, finished_at
+FROM   jobs
+WHERE  tenant_id IS :tenant AND state = :state
+ORDER  BY n DESC
+LIMIT  :limit;
+
+-- name: cancel_ready
+UPDATE jobs
+SET    state = 'cancelled', cancel_asked = :now, finished_at = :now
+WHERE  id = :id AND tenant_id IS :tenant AND state = 'ready';
+
+-- name: cancel_running
+-- The first asking counts.
+UPDATE jobs
+SET    cancel_asked = ifnull(cancel_asked, :now)
+WHERE  id = :id AND tenant_id IS :tenant AND state = 'running';
+
+-- name: claim
+-- There is one writer, so the rows need no lock. One kind and one priority at a time: the index
+-- then gives the due rows in their order, however many wait for later.
+-- cross-tenant: the worker serves every tenant
+UPDATE jobs
+SET    state = 'running', attempt = attempt + 1, claims = claims + 1, boot_id = :boot,
+       lease_until = :lease_until, started_at = :now
+WHERE  n IN (SELECT n
+             FROM   jobs
+             WHERE  state = 'ready' AND kind = :kind AND priority = :priority AND run_at <= :now
+             ORDER  BY run_at, n
+             LIMIT  :limit)
+RETURNING n, run_at, id, tenant_id, kind, payload, attempt, max_attempts, claims, recovered;
+
+-- name: next_due
+-- cross-tenant: the worker serves every tenant
+SELECT run_at
+FROM   jobs
+WHERE  state = 'ready' AND run_at > :now
+ORDER  BY run_at
+LIMIT  1;
+
+-- name: renew
+-- cross-tenant: the claim names one job
+UPDATE jobs
+SET    lease_until = :lease_until
+WHERE  id = :id AND state = 'running' AND claims = :claims AND boot_id = :boot
+RETURNING cancel_asked;
+
+-- name: save_progress
+-- cross-tenant: the claim names one job
+UPDATE jobs
+SET    progress = :progress
+WHERE  id = :id AND state = 'running' AND claims = :claims AND boot_id = :boot;
+
+-- name: finish
+-- cross-tenant: the claim names one job
+UPDATE jobs
+SET    state = 'done', result = :result, recovered = 0, finished_at = :now,
+       boot_id = NULL, lease_until = NULL
+WHERE  id = :id AND state = 'running' AND claims = :claims AND boot_id = :boot;
+
+-- name: fail
+-- cross-tenant: the claim names one job
+UPDATE jobs
+SET    state = iif(cancel_asked IS NULL, 'failed', 'cancelled'),
+       errors = json_insert(iif(json_array_length(errors) >= :errors_max,
+                                json_remove(errors, '$[0]'), errors), '$[#]',
+                            json_object('attempt', attempt, 'at', :now, 'message', :message)),
+       recovered = 0, finished_at = :now, boot_id = NULL, lease_until = NULL
+WHERE  id = :id AND state = 'running' AND claims = :claims AND boot_id = :boot
+RETURNING state;
+
+-- name: retry
+-- cross-tenant: the claim names one job
+UPDATE jobs
+SET    state = CASE WHEN cancel_asked IS NOT NULL THEN 'cancelled'
+                    WHEN attempt >= max_attempts THEN 'failed'
+                    ELSE 'ready' END,
+       finished_at = iif(cancel_asked IS NOT NULL OR attempt >= max_attempts, :now, NULL),
+       errors = json_insert(iif(json_array_length(errors) >= :errors_max,
+                                json_remove(errors, '$[0]'), errors), '$[#]',
+                            json_object('attempt', attempt, 'at', :now, 'message', :message)),
+       run_at = :run_at, recovered = 0, boot_id = NULL, lease_until = NULL
+WHERE  id = :id AND state = 'running' AND claims = :claims AND boot_id = :boot
+RETURNING state;
+
+-- name: put_back
+-- The attempt does not count. `recovered` is kept where the run was cut short, now or before.
+-- cross-tenant: the claim names one job
+UPDATE jobs
+SET    state = iif(cancel_asked IS NULL, 'ready', 'cancelled'),
+       finished_at = iif(cancel_asked IS NULL, NULL, :now),
+       attempt = attempt - 1, run_at = :run_at, recovered = :recovered,
+       boot_id = NULL, lease_until = NULL
+WHERE  id = :id AND state = 'running' AND claims = :claims AND boot_id = :boot
+RETURNING state, kind, payload;
+
+-- name: stale
+-- Runs of a process that is gone, and runs that nobody renewed.
+-- cross-tenant: the worker serves every tenant
+SELECT id, claims, boot_id
+FROM   jobs
+WHERE  state = 'running' AND (boot_id <> :boot OR lease_until <= :now)
+LIMIT  :limit;
+
+-- name: recover
+-- Says again what made the run stale: it may have ended or been renewed since it was seen.
+-- cross-tenant: the claim names one job
+UPDATE jobs
+SET    state = CASE WHEN cancel_asked IS NOT NULL THEN 'cancelled'
+                    WHEN attempt >= max_attempts THEN 'failed'
+                    ELSE 'ready' END,
+       finished_at = iif(cancel_asked IS NOT NULL OR attempt >= max_attempts, :now, NULL),
+       errors = json_insert(iif(json_array_length(errors) >= :errors_max,
+                                json_remove(errors, '$[0]'), errors), '$[#]',
+                            json_object('attempt', attempt, 'at', :now, 'message', :message)),
+       run_at = :now, recovered = 1, boot_id = NULL, lease_until = NULL
+WHERE  id = :id AND state = 'running' AND claims = :claims AND boot_id = :run_boot
+  AND  (boot_id <> :boot OR lease_until <= :now)
+RETURNING state, kind, payload;
+
+-- name: cancels_asked
+-- cross-tenant: the worker serves every tenant
+SELECT id
+FROM   jobs
+WHERE  state = 'running' AND boot_id = :boot AND cancel_asked IS NOT NULL
+LIMIT  :limit;
+
+-- name: purge
+-- cross-tenant: ended jobs of every tenant are kept equally long
+DELETE FROM jobs
+WHERE  n IN (SELECT n
+             FROM   jobs
+             WHERE  finished_at IS NOT NULL AND finished_at < :before
+             ORDER  BY finished_at
+             LIMIT  :limit);
+
+-- name: count_ready
+-- cross-tenant: the health of the whole queue
+SELECT kind, count(*) AS jobs, min(run_at) AS first_run_at
+FROM   jobs
+WHERE  state = 'ready'
+GROUP  BY kind
+ORDER  BY kind
+LIMIT  :limit;
+
+-- name: count_running
+-- cross-tenant: the health of the whole queue
+SELECT kind, count(*) AS jobs
+FROM   jobs
+WHERE  state = 'running'
+GROUP  BY kind
+ORDER  BY kind
+LIMIT  :limit;
+
+-- name: find_schedule
+SELECT next_at
+FROM   job_schedules
+WHERE  kind = :kind
+LIMIT  1;
+
+-- name: set_schedule
+INSERT INTO job_schedules (kind, next_at)
+VALUES (:kind, :next_at)
+ON CONFLICT (kind) DO UPDATE SET next_at = excluded.next_at;
