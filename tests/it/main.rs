@@ -10,5 +10,7 @@ mod runner;
 mod runner;
 mod schema;
 mod sql;
+mod jobs;
+mod sim;
 mod store;
 mod tidy;
