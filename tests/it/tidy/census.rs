@@ -14,6 +14,9 @@ const ALLOWED: &[(&str, &str)] = &[
     ("src/web/", "the doors read and write JSON"),
     ("src/jobs/", "the queue keeps payloads whose shapes it does not know"),
     ("src/projects/settings", "settings are an open document of the project"),
+    ("src/projects/agents/mod.rs", "a profile is a document that people write by hand"),
+    ("src/tickets/runner/report/read.rs", "an agent may write anything where its report goes"),
+    ("src/tickets/runner/usage/claude.rs", "the input of an agent's tool is any object"),
 ];
 
 /// Loose JSON outside the places that may have it.
