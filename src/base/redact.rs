@@ -278,7 +278,7 @@ mod tests {
             "Send the key as a bearer token, or use basic authentication; the token is missing.",
             "WWW-Authenticate: Bearer realm=\"assay\", error=\"invalid_token\"",
             "assay_jobs_waiting_seconds_bucket 12 task-list-of-the-whole-team disk-usage",
-            "\"integrity\": \"sha512-z4PhNX7vuL3xVChQ1m2AB9Yg5AULVxXcg/SpIdNs6c5H0NE8XYXysP+DGNKH==\"",
+            "\"integrity\": \"sha512-z4PhNX7vuL3xVChQ1m2AB9Yg5AULVxXcg/SpIdNs6c5H0NE8XYXys==\"",
             "pub token: String,\n    fn secret(&self) -> &Secret { &self.token }",
             "{\"token\": null, \"password\": \"\"}",
             "email ada@example.com, operation_key: scope-abc123:node-0, code: 12, key: value",
@@ -300,12 +300,25 @@ mod tests {
 
     #[test]
     fn a_hostile_text_takes_linear_time() {
-        for piece in
-            ["password: token: ", "://", "Bearer token ", "?a=", "eyJaaaaaaaaa.", "curl -u "]
-        {
-            let text = piece.repeat(200_000 / piece.len());
+        for piece in [
+            "password: token: ",
+            "token:",
+            "token=",
+            "a-token ",
+            "://",
+            "Bearer token ",
+            "?a=",
+            "eyJaaaaaaaaa.",
+            " -u a:b",
+            "Cookie: a",
+            "-----BEGIN PRIVATE KEY-----",
+            "token>",
+            "a,b=",
+        ] {
+            // Quadratic work on a text of this size would take minutes.
+            let text = format!("password: {} x", piece.repeat(1_000_000 / piece.len()));
 
-            assert!(redact(&text).len() <= text.len() * 8);
+            assert!(redact(&text).len() <= text.len() * 3, "{piece}");
         }
     }
 }

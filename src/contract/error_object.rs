@@ -258,7 +258,7 @@ mod tests {
                 "\\PC{0,60}",
                 "(.|\\n){0,60}",
                 "[\\u{1F600}-\\u{1F64F}\"\\\\]{0,2000}",
-                Just("word ".repeat(900)),
+                Just("word ".repeat(300)),
             ]
         };
         let action = (0..4_u8, text()).prop_map(|(kind, text)| match kind {
@@ -267,7 +267,7 @@ mod tests {
             2 => NextAction::Edit(text),
             _ => NextAction::Call { label: text, tool: "t".into(), args: Value::Null },
         });
-        let issues = proptest::collection::vec((text(), text()), 0..40);
+        let issues = proptest::collection::vec((text(), text()), 0..30);
         let actions = proptest::collection::vec(action, 0..9);
         (0..Code::ALL.len(), text(), issues, actions).prop_map(|(code, message, issues, next)| {
             let fault = Fault::new(Code::ALL[code], message);
@@ -277,7 +277,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(64))]
+        #![proptest_config(ProptestConfig::with_cases(48))]
 
         #[test]
         fn every_object_is_valid_small_and_complete(fault in any_fault()) {

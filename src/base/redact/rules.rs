@@ -51,7 +51,8 @@ impl Rule {
         while let Some(found) = self.pattern.captures_at(text, at) {
             let Some(whole) = found.get(0) else { return };
             let value = found.iter().skip(1).flatten().next().map_or(0..0, |group| group.range());
-            match (self.judge)(text, whole.start(), value.clone()) {
+            let judged = (self.judge)(text, whole.start(), value.clone());
+            match judged.or_else(|| (value.len() > DOUBT_MAX_BYTES).then(|| value.clone())) {
                 Some(secret) if !secret.is_empty() => {
                     at = secret.end;
                     spans.push(secret);
@@ -62,6 +63,14 @@ impl Rule {
         }
     }
 }
+
+/// A value longer than this is no word of a sentence, whatever its judge says. The bound also
+/// keeps the time linear, since a refused value is read again for what it may hold itself.
+const DOUBT_MAX_BYTES: usize = 256;
+/// How far back a name is followed.
+const NAME_MAX_BYTES: usize = 64;
+/// How far back a line is looked at.
+const LINE_MAX_BYTES: usize = 256;
 
 /// Names whose value is a secret, as the end of a longer name too: `DB_PASSWORD`, `clientSecret`.
 const NAMES: &str = "(?:password|passwd|passphrase|pwd|secret|token|api[_-]?key\
@@ -128,6 +137,10 @@ const TOKENS: &[&str] = &[
     ),
 ];
 
+// None of the patterns may repeat something a counted number of times before its first fixed
+// part: such a repetition is alive at every place of a text and makes the scan a thousand times
+// slower. What has to stand before a name is looked at by the judge instead.
+
 /// Credentials that are known by their own shape.
 fn tokens() -> Vec<Source> {
     let known: Vec<String> = TOKENS.iter().map(|one| format!("({one})")).collect();
@@ -174,18 +187,20 @@ fn headers() -> Vec<Source> {
 
 /// User info, parameters and secret paths of addresses, and users given to curl.
 fn addresses() -> Vec<Source> {
-    let parameter = format!(
-        "(?i)(?:[?#]|&(?:amp;)?)(?:{}(?:{NAMES}|signature|credential)|{QUERY_NAMES}){}",
-        r"[\w.-]{0,64}", r#"(?:=|%3d)([^&\s#"'<>\\]+)"#
-    );
-    let hook = r"(?:hooks\.slack\.com/[a-z]+/|discord(?:app)?\.com/api/webhooks/)([\w/-]+)";
+    let value = r#"(?:=|%3d)([^&\s#"'<>\\]+)"#;
+    let hook = r"(?:hooks\.slack\.com/[a-z]+/|discord(?:app)?\.com/api/webhooks/)([A-Za-z0-9_/-]+)";
     vec![
         (r#"://([^\s/?#"'<>\\]+)@"#.into(), |text, _, value| {
             (&text[value.clone()] != "git").then_some(value)
         }),
-        (parameter, take),
+        (format!("(?i)(?:{NAMES}|signature|credential){value}"), |text, start, value| {
+            is_parameter(text, start).then_some(value)
+        }),
+        (format!("(?i)(?:[?#&]|&amp;){QUERY_NAMES}{value}"), take),
         (hook.into(), take),
-        (r#"curl\b[^\r\n]{0,200}?[ \t](?:-u|--user)[ \t=]*["']?([^\s"':]+:[^\s"']+)"#.into(), take),
+        (r#"[ \t](?:-u|--user)[ \t=]*["']?([^\s"':]+:[^\s"']+)"#.into(), |text, start, value| {
+            line_before(text, start).contains("curl").then_some(value)
+        }),
     ]
 }
 
@@ -202,8 +217,9 @@ fn assignments() -> Vec<Source> {
         (format!("{name}{quoted}"), take),
         (format!(r#"{name}([^\s"'`]+)"#), judge_assignment),
         (format!(r"(?i){NAMES}>([^<\r\n]+)</"), take),
-        (format!("(?i)--[a-z0-9-]{{0,40}}{NAMES}{flag}"), |text, _, value| {
-            (!prose(&text[value.clone()])).then_some(value)
+        (format!("(?i){NAMES}{flag}"), |text, start, value| {
+            let (_, name) = split_name(text, start);
+            (name.starts_with("--") && !prose(&text[value.clone()])).then_some(value)
         }),
         (r"(?i)login\s+\S+\s+password[ \t]+(\S+)".into(), take),
     ]
@@ -225,9 +241,7 @@ fn judge_bearer(text: &str, _: usize, value: Range<usize>) -> Option<Range<usize
 
 /// A value without quotes after a name and `=` or `:`.
 fn judge_assignment(text: &str, start: usize, value: Range<usize>) -> Option<Range<usize>> {
-    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
-    let before = text[..start].trim_end_matches(is_name);
-    if before.ends_with(['?', '&', '#']) || before.ends_with("&amp;") {
+    if is_parameter(text, start) {
         return None; // A parameter of an address ends at `&`: the rule for those takes it.
     }
     let found = &text[value.clone()];
@@ -255,6 +269,32 @@ fn judge_assignment(text: &str, start: usize, value: Range<usize>) -> Option<Ran
         found.len() == value.len() && matches!(after, None | Some('\r' | '\n' | '"' | '\''));
     (tight || (alone && !is_code(found)) || random(found))
         .then(|| value.start..value.start + found.len())
+}
+
+/// Whether a character can be part of a longer name.
+fn is_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-')
+}
+
+/// The part of a name that stands before its known end at `start`, and all before it.
+fn split_name(text: &str, start: usize) -> (&str, &str) {
+    // Bounded, or a long run of names would be walked once for each of them.
+    let from = text.floor_char_boundary(start.saturating_sub(NAME_MAX_BYTES));
+    let near = &text[from..start];
+    let before = near.trim_end_matches(is_name);
+    (before, &near[before.len()..])
+}
+
+/// Whether the name that ends at `start` is that of a parameter in an address.
+fn is_parameter(text: &str, start: usize) -> bool {
+    let (before, _) = split_name(text, start);
+    before.ends_with(['?', '&', '#']) || before.ends_with("&amp;")
+}
+
+/// What stands on the same line before `start`, as far as it matters.
+fn line_before(text: &str, start: usize) -> &str {
+    let from = text.floor_char_boundary(start.saturating_sub(LINE_MAX_BYTES));
+    text[from..start].rsplit(['\n', '\r']).next().unwrap_or("")
 }
 
 /// Whether a word after a name is part of a sentence, or an empty value.
