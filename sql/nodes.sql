@@ -65,3 +65,7 @@ WHERE  ticket_id = :ticket AND tenant_id = :tenant
 -- Nodes that were cancelled before they ever started are as good as new.
 UPDATE nodes SET status = 'queued', completed_at = NULL, job_id = NULL
 WHERE  ticket_id = :ticket AND tenant_id = :tenant AND status = 'cancelled' AND attempt = 0;
+
+-- name: tenant_of
+-- cross-tenant: the hook of a job that was given up knows the node alone.
+SELECT tenant_id FROM nodes WHERE id = :id LIMIT 1;

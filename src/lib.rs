@@ -11,3 +11,4 @@ pub mod proofs;
 pub mod store;
 pub mod tickets;
 pub mod tools;
+pub mod work;

@@ -187,6 +187,7 @@ CREATE INDEX tickets_by_project_status ON tickets (project_id, status);
 CREATE INDEX tickets_by_category ON tickets (category_id) WHERE category_id IS NOT NULL;
 CREATE INDEX tickets_by_category_status ON tickets (category_id, status)
     WHERE category_id IS NOT NULL;
+CREATE INDEX tickets_unfinished ON tickets (n) WHERE status IN ('queued', 'running');
 CREATE INDEX tickets_by_seq ON tickets (tenant_id, seq);
 
 -- What every query about a ticket selects: its row, and the names it is shown with.

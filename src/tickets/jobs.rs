@@ -16,7 +16,7 @@ pub struct RunNode {
 
 impl Job for RunNode {
     const KIND: &'static str = "run_node";
-    const MAX_ATTEMPTS: u32 = 5;
+    const MAX_ATTEMPTS: u32 = 20;
     const CONCURRENCY: usize = 8;
 
     fn unique(&self) -> Option<String> {
@@ -25,7 +25,7 @@ impl Job for RunNode {
 }
 
 /// Looks for tickets that stand still although something could be done, and moves them on.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub struct SweepTickets {}
 
 impl Job for SweepTickets {
@@ -33,6 +33,6 @@ impl Job for SweepTickets {
     const CONCURRENCY: usize = 1;
 
     fn unique(&self) -> Option<String> {
-        Some(String::new())
+        Some("all".to_owned())
     }
 }

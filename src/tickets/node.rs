@@ -194,3 +194,8 @@ pub fn wait_for(
         params! { ":tenant": tenant, ":node": node, ":from": from, ":to": to },
     )
 }
+
+/// Whose a node is, for the hook of a job that names only the node.
+pub fn tenant_of(read: &Read<'_>, id: NodeId) -> Result<Option<TenantId>, Fault> {
+    read.find(sql!("nodes.sql", "tenant_of"), params! { ":id": id }, |row| row.get("tenant_id"))
+}

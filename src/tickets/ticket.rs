@@ -279,3 +279,22 @@ pub fn counts(read: &Read<'_>, tenant: TenantId) -> Result<Vec<(Status, u64)>, F
         Ok((row.word("status", Status::parse)?, row.unsigned("tickets")?))
     })
 }
+
+/// A ticket that is queued or running, as the sweep sees it.
+#[derive(Debug, Clone, Copy)]
+pub struct Unfinished {
+    /// The ticket.
+    pub id: TicketId,
+    /// Whose it is.
+    pub tenant: TenantId,
+    /// Its place in the order of filing.
+    pub n: i64,
+}
+
+/// Everybody's queued and running tickets filed after the one at `after`, oldest first.
+pub fn unfinished(read: &Read<'_>, after: i64, limit: u32) -> Result<Vec<Unfinished>, Fault> {
+    let of = params! { ":after": after, ":limit": limit };
+    read.list(sql!("tickets.sql", "unfinished"), of, |row| {
+        Ok(Unfinished { id: row.get("id")?, tenant: row.get("tenant_id")?, n: row.get("n")? })
+    })
+}

@@ -78,12 +78,7 @@ pub fn put_back(tx: &mut Tx<'_>, tenant: TenantId, node: &Node) -> Result<(), Fa
 }
 
 /// Notes that a node's job was given up, where no run is left to say it.
-pub fn lose(
-    tx: &mut Tx<'_>,
-    tenant: TenantId,
-    node_id: NodeId,
-    reason: &str,
-) -> Result<(), Fault> {
+pub fn lose(tx: &mut Tx<'_>, tenant: TenantId, node_id: NodeId, reason: &str) -> Result<(), Fault> {
     let Some(node) = node::find(tx, tenant, node_id)? else { return Ok(()) };
     if node.status.is_terminal() || node.status == NodeStatus::AwaitingInput {
         return Ok(());

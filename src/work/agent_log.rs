@@ -1,0 +1,130 @@
+//! A run's log: written to a file as it comes, told to whoever watches, kept as a blob at the end.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio::fs::{self, File};
+use tokio::io::{AsyncWriteExt, BufWriter};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use super::env::Env;
+use super::run_node::Task;
+use crate::base::Fault;
+use crate::events::Event;
+use crate::store::Hash;
+use crate::tickets::runner::LogLine;
+
+/// Lines that wait to be written; beyond that the agent waits.
+const WAITING_MAX: usize = 1_000;
+
+/// Lines told to watchers in one go at most.
+const TOLD_MAX: usize = 200;
+
+/// A log that is being written.
+pub(super) struct AgentLog {
+    lines: mpsc::Sender<LogLine>,
+    written: JoinHandle<std::io::Result<u64>>,
+    path: PathBuf,
+}
+
+impl AgentLog {
+    /// Starts the log of a node's run.
+    pub(super) async fn start(env: &Arc<Env>, task: &Task) -> Result<Self, Fault> {
+        let path = env.paths.log(task.node.id, task.node.attempt);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).await.map_err(Fault::internal)?;
+        }
+        let file = File::create(&path).await.map_err(Fault::internal)?;
+        let (lines, waiting) = mpsc::channel(WAITING_MAX);
+        let about = About {
+            env: env.clone(),
+            tenant: task.tenant.uuid(),
+            ticket: task.ticket.id.uuid(),
+            node: task.node.name.as_str().into(),
+        };
+        let written = tokio::spawn(write(file, waiting, about));
+        Ok(Self { lines, written, path })
+    }
+
+    /// Where lines go.
+    pub(super) fn lines(&self) -> mpsc::Sender<LogLine> {
+        self.lines.clone()
+    }
+
+    /// Writes a line of the server's own.
+    pub(super) async fn say(&self, env: &Env, text: impl Into<String>) {
+        let line = LogLine {
+            stream: crate::tickets::runner::Stream::Stdout,
+            text: text.into(),
+            at: env.clock.now(),
+        };
+        // A writer that is gone has failed, and says so when the log is kept.
+        drop(self.lines.send(line).await);
+    }
+
+    /// Ends the log and keeps it. A log that could not be written is no reason to lose the run.
+    pub(super) async fn keep(self, env: &Env) -> (Option<Hash>, u64) {
+        drop(self.lines);
+        let lines = match self.written.await {
+            Ok(Ok(lines)) => lines,
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "A log was not written whole");
+                0
+            }
+            Err(error) => {
+                tracing::warn!(%error, "A log was not written");
+                0
+            }
+        };
+        let kept = match fs::read(&self.path).await {
+            Ok(bytes) => keep_bytes(env, bytes).await,
+            Err(error) => Err(Fault::internal(error)),
+        };
+        match kept {
+            Ok(hash) => (Some(hash), lines),
+            Err(fault) => {
+                tracing::warn!(?fault, "A log was not kept");
+                (None, lines)
+            }
+        }
+    }
+}
+
+/// Keeps some bytes as a blob, off the threads that answer requests.
+pub(super) async fn keep_bytes(env: &Env, bytes: Vec<u8>) -> Result<Hash, Fault> {
+    let blobs = env.blobs.clone();
+    tokio::task::spawn_blocking(move || blobs.put(&bytes)).await.map_err(Fault::internal)?
+}
+
+struct About {
+    env: Arc<Env>,
+    tenant: uuid::Uuid,
+    ticket: uuid::Uuid,
+    node: Arc<str>,
+}
+
+async fn write(
+    file: File,
+    mut waiting: mpsc::Receiver<LogLine>,
+    about: About,
+) -> std::io::Result<u64> {
+    let mut file = BufWriter::new(file);
+    let (mut count, mut batch) = (0, Vec::new());
+    while waiting.recv_many(&mut batch, TOLD_MAX).await > 0 {
+        let lines: Arc<[String]> = batch.drain(..).map(|line| line.text).collect();
+        for line in lines.iter() {
+            file.write_all(line.as_bytes()).await?;
+            file.write_all(b"\n").await?;
+        }
+        file.flush().await?;
+        count += lines.len() as u64;
+        about.env.bus.publish(Event::Log {
+            tenant: about.tenant,
+            ticket: about.ticket,
+            node: about.node.clone(),
+            lines,
+        });
+    }
+    Ok(count)
+}

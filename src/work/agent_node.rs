@@ -1,0 +1,349 @@
+//! A node that an agent does: prompt, process, report, and what they come to.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::agent_log::AgentLog;
+use super::env::Env;
+use super::result::{Came, Stopped, To};
+use super::run_node::{Task, keep_work, stopped};
+use super::workspace::{self, Desk};
+use crate::accounts::keys::{self, NewKey, Prefix};
+use crate::accounts::{KeyScope, Reach};
+use crate::base::redact::Redactor;
+use crate::base::{Fault, RunId, Secret, text};
+use crate::jobs::Ctx;
+use crate::projects::agents::{OutputFormat, Profile};
+use crate::projects::git::discard::discard;
+use crate::tickets::contract::{self, Check};
+use crate::tickets::pipeline::decide::Verdict;
+use crate::tickets::pipeline::record::Left;
+use crate::tickets::processes::{self, Recorded};
+use crate::tickets::prompt::{Facts, prompt};
+use crate::tickets::runner::{self, Access, Ended, Exit, Launch, Limits, Report, report};
+use crate::tickets::states::{ItemKind, NodeKind, Status};
+use crate::tickets::{dependencies, node, questions};
+
+/// How long an agent's key outlives the agent's own time.
+const KEY_GRACE: Duration = Duration::from_mins(10);
+
+pub(super) async fn run(
+    env: &Arc<Env>,
+    ctx: &Ctx,
+    task: &Task,
+    desk: &Desk,
+) -> Result<Came, Stopped> {
+    let Some((_, profile)) = profile(task) else {
+        let message = format!(
+            "The project has no agent for {} with preset {}. Name one with `assay project set`.",
+            task.node.kind, task.ticket.preset
+        );
+        return Ok(Came::bad(message));
+    };
+    let profile = profile.clone();
+    let key = make_key(env, task, &profile).await?;
+    let log = AgentLog::start(env, task).await?;
+    let run: RunId = env.entropy.id(env.clock.now());
+    let launch = launch(env, task, desk, &profile, key, run, &log).await?;
+    let (db, boot, tenant, node) = (env.db.clone(), env.boot, task.tenant, task.node.id);
+    let record = move |process: runner::ProcessId| async move {
+        let recorded = Recorded { run, pid: process.pid, started: process.started };
+        db.write(move |tx| processes::record(tx, tenant, node, boot, &recorded)).await
+    };
+    let ended = runner::run(launch, record, ctx.cancel.clone()).await;
+    env.db.write(move |tx| processes::forget(tx, run)).await?;
+    let (hash, lines) = log.keep(env).await;
+    let ended = ended?;
+    let mut left = left(&ended);
+    (left.log, left.log_lines) = (hash, lines);
+    if ended.exit == Exit::Cancelled {
+        keep_work(env, task, desk).await;
+        return Err(stopped(ctx));
+    }
+    settle(env, task, desk, &profile, ended, left).await
+}
+
+fn profile(task: &Task) -> Option<(&str, &Profile)> {
+    let agents = &task.project.settings.agents;
+    agents.choose(task.node.kind.word(), task.ticket.preset.word())
+}
+
+/// The agent's own key: it reads this project, ends with the ticket, and is revoked with the node.
+async fn make_key(env: &Env, task: &Task, profile: &Profile) -> Result<Secret, Fault> {
+    let lasts = Duration::from_secs(profile.timeout_secs).saturating_add(KEY_GRACE);
+    let expires_at = env.clock.now().plus(lasts);
+    let (tenant, ticket, project) = (task.tenant, task.ticket.id, task.project.id);
+    let name = format!("{} {}", task.ticket.reference(), task.node.name);
+    env.db
+        .write(move |tx| {
+            let new = NewKey {
+                name: &name,
+                scope: KeyScope::McpRead,
+                prefix: Prefix::Alch,
+                default_project: Some(project),
+                reach: Reach::Only(vec![project]),
+                ticket: Some(ticket),
+                expires_at: Some(expires_at),
+                created_by: "assay",
+            };
+            keys::create(tx, tenant, &new).map(|(_, key)| key)
+        })
+        .await
+}
+
+async fn launch(
+    env: &Arc<Env>,
+    task: &Task,
+    desk: &Desk,
+    profile: &Profile,
+    key: Secret,
+    run: RunId,
+    log: &AgentLog,
+) -> Result<Launch, Fault> {
+    let redactor = Redactor::new(std::slice::from_ref(&key));
+    let folder = env.paths.log(task.node.id, task.node.attempt);
+    Ok(Launch {
+        assay: env.assay.clone(),
+        limits: Limits::of(profile),
+        profile: profile.clone(),
+        ticket: task.ticket.reference(),
+        node: task.node.kind.word().to_owned(),
+        branch: task.ticket.working_branch(),
+        prompt: words(env, task).await?,
+        worktree: desk.tree.path.clone(),
+        folder: folder.parent().unwrap_or(&folder).to_owned(),
+        access: Some(Access { url: env.url.clone(), key }),
+        marker: run.to_string(),
+        clock: env.clock.clone(),
+        redact: Arc::new(move |text| redactor.redact(text).into_owned()),
+        log: log.lines(),
+    })
+}
+
+/// The prompt, from the record.
+async fn words(env: &Env, task: &Task) -> Result<String, Fault> {
+    let (tenant, ticket, node_id) = (task.tenant, task.ticket.clone(), task.node.clone());
+    let verify: Vec<(String, String)> = task
+        .project
+        .settings
+        .verify
+        .iter()
+        .map(|check| (check.name.clone(), check.command.clone()))
+        .collect();
+    env.db
+        .read(move |read| {
+            let nodes = node::list(read, tenant, ticket.id)?;
+            let assertions = contract::assertions(read, tenant, ticket.id)?;
+            let answers = questions::answered(read, tenant, ticket.id)?;
+            let mut parents = dependencies::parents(read, tenant, ticket.id)?;
+            parents.retain(|parent| parent.status == Status::Succeeded);
+            Ok(prompt(&Facts {
+                ticket: &ticket,
+                node: &node_id,
+                nodes: &nodes,
+                assertions: &assertions,
+                answers: &answers,
+                parents: &parents,
+                verify: &verify,
+            }))
+        })
+        .await
+}
+
+fn left(ended: &Ended) -> Left {
+    let exit_code = match ended.exit {
+        Exit::Code(code) => Some(code),
+        _ => None,
+    };
+    Left {
+        model: ended.usage.model.clone(),
+        exit_code,
+        turns: ended.usage.turns,
+        input_tokens: ended.usage.input_tokens,
+        output_tokens: ended.usage.output_tokens,
+        cost_micros: ended.usage.cost_micros.unwrap_or(0),
+        ..Left::default()
+    }
+}
+
+/// From how the process ended and what it handed back to what the node came to.
+async fn settle(
+    env: &Env,
+    task: &Task,
+    desk: &Desk,
+    profile: &Profile,
+    ended: Ended,
+    mut left: Left,
+) -> Result<Came, Stopped> {
+    let kind = task.node.kind;
+    let failure = ended.failure();
+    let exit = ended.exit;
+    let unread = ended.report.problem();
+    let report = ended.report.settle(exit == Exit::Code(0));
+    let mut changed = false;
+    if kind.writes_code() {
+        if !ended.worktree_gone {
+            let (_, made, ahead) = workspace::commit(env, desk, &task.ticket, &task.node).await?;
+            left.checkpoint_commits = Some(ahead);
+            changed = made || desk.tree.head.as_str() != tip(desk).await?;
+        }
+    } else if !ended.worktree_gone {
+        discard(&desk.repository, &desk.place).await?;
+    }
+    if let Some(report) = &report {
+        left.summary = Some(report.summary.clone()).filter(|summary| !summary.trim().is_empty());
+        left.report = Some(full_text(report));
+    }
+    if let Some(reason) = failure {
+        let verdict = match exit {
+            Exit::TimedOut | Exit::Silent => Verdict::OutOfTime { reason },
+            _ => Verdict::Bad { reason },
+        };
+        return Ok(Came::verdict(verdict, left));
+    }
+    match report {
+        Some(report) => Ok(judge(task, report, changed, left)),
+        None => Ok(unreported(kind, profile, changed, unread, left)),
+    }
+}
+
+/// The branch's tip as git has it now.
+async fn tip(desk: &Desk) -> Result<String, Fault> {
+    let tip = desk.repository.branch(desk.place.branch()).await?;
+    Ok(tip.map(|tip| tip.as_str().to_owned()).unwrap_or_default())
+}
+
+/// What a run without a usable report comes to. A plain script that changed something has done its
+/// part; one that says nothing about a node that only reads has none; an agent must report.
+fn unreported(
+    kind: NodeKind,
+    profile: &Profile,
+    changed: bool,
+    unread: Option<String>,
+    mut left: Left,
+) -> Came {
+    let why = unread.unwrap_or_else(|| "The agent left no report.".to_owned());
+    let is_missing = why == "The agent left no report.";
+    if is_missing && profile.output == OutputFormat::Plain {
+        if kind.writes_code() && changed {
+            left.summary = Some("The agent changed the work tree and left no report.".to_owned());
+            return Came::verdict(Verdict::Good, left);
+        }
+        if !kind.writes_code() {
+            left.summary =
+                Some("The agent has no part in this node: it left no report.".to_owned());
+            return Came::verdict(Verdict::NotNeeded, left);
+        }
+    }
+    let hint = if kind.writes_code() && !changed { " It changed nothing either." } else { "" };
+    Came::verdict(Verdict::Bad { reason: format!("{why}{hint}") }, left)
+}
+
+fn judge(task: &Task, report: Report, changed: bool, left: Left) -> Came {
+    let items = items(&report);
+    let said = text::cut(report.summary.trim(), 2_000);
+    let to = match report.outcome {
+        report::Outcome::NeedsInput => match report.question {
+            Some(question) => To::Question { text: question.text, choices: question.choices },
+            None => To::Verdict(Verdict::Bad {
+                reason: "The agent needs an answer but asked nothing.".to_owned(),
+            }),
+        },
+        report::Outcome::Failed => {
+            let reason = if said.is_empty() { "The agent gave up.".to_owned() } else { said };
+            To::Verdict(Verdict::Bad { reason })
+        }
+        report::Outcome::NoChanges => To::Verdict(Verdict::Good),
+        report::Outcome::Done if is_idle(task.node.kind, changed) => To::Verdict(Verdict::Bad {
+            reason: "The agent says that it is done, but it changed nothing. An agent that finds \
+                     nothing to change reports `no_changes`."
+                .to_owned(),
+        }),
+        report::Outcome::Done => To::Verdict(review(task.node.kind, &report)),
+    };
+    let contract = (task.node.kind == NodeKind::Contract)
+        .then(|| report.assertions.into_iter().map(assertion).collect());
+    Came { to, left, items, contract }
+}
+
+/// The nodes whose only point is a change. The docs and security passes may well find none.
+fn is_idle(kind: NodeKind, changed: bool) -> bool {
+    matches!(kind, NodeKind::Implement | NodeKind::QaAuthoring) && !changed
+}
+
+/// A review speaks by its verdict; without one, by its blocking findings.
+fn review(kind: NodeKind, report: &Report) -> Verdict {
+    if kind != NodeKind::Review {
+        return Verdict::Good;
+    }
+    let blocking: Vec<String> = report
+        .findings
+        .iter()
+        .filter(|finding| finding.severity == report::Severity::Blocking)
+        .map(|finding| match &finding.file {
+            Some(file) => format!("- {file}: {}", finding.text),
+            None => format!("- {}", finding.text),
+        })
+        .collect();
+    let wants_changes = match report.verdict {
+        Some(report::Verdict::Approve) => false,
+        Some(report::Verdict::ChangesRequested) => true,
+        None => !blocking.is_empty(),
+    };
+    if !wants_changes {
+        return Verdict::Good;
+    }
+    let findings = if blocking.is_empty() { report.summary.clone() } else { blocking.join("\n") };
+    Verdict::NotYet { findings }
+}
+
+fn assertion(written: report::Assertion) -> (String, Check) {
+    let check = match written.check {
+        Some(report::Check::Command(line)) => Check::Command(line),
+        Some(report::Check::File(path)) => Check::File { path, contains: None },
+        Some(report::Check::Person(what)) => Check::Person(what),
+        None => Check::None,
+    };
+    (written.text, check)
+}
+
+fn items(report: &Report) -> Vec<(ItemKind, String)> {
+    let of = |kind: ItemKind, texts: &[String]| -> Vec<(ItemKind, String)> {
+        texts.iter().map(|text| (kind, text.clone())).collect()
+    };
+    let mut items = of(ItemKind::Deferred, &report.deferred);
+    items.extend(of(ItemKind::FollowUp, &report.follow_ups));
+    items.extend(of(ItemKind::HumanAction, &report.human_actions));
+    let advisory = report.findings.iter().filter(|f| f.severity == report::Severity::Advisory);
+    items.extend(advisory.map(|finding| (ItemKind::FollowUp, finding.text.clone())));
+    items
+}
+
+/// The report as Markdown, as people read it.
+fn full_text(report: &Report) -> String {
+    let mut out = report.summary.trim().to_owned();
+    let mut list = |title: &str, entries: Vec<String>| {
+        if !entries.is_empty() {
+            out.push_str("\n\n### ");
+            out.push_str(title);
+            out.push_str("\n\n");
+            out.push_str(&entries.iter().map(|e| format!("- {e}")).collect::<Vec<_>>().join("\n"));
+        }
+    };
+    let finding = |found: &report::Finding| match &found.file {
+        Some(file) => format!("**{}** {file}: {}", found.severity, found.text),
+        None => format!("**{}** {}", found.severity, found.text),
+    };
+    list("Findings", report.findings.iter().map(finding).collect());
+    let assertion = |written: &report::Assertion| match &written.check {
+        Some(report::Check::Command(line)) => format!("{} (`{line}`)", written.text),
+        Some(report::Check::File(path)) => format!("{} (file `{path}`)", written.text),
+        Some(report::Check::Person(what)) => format!("{} (a person: {what})", written.text),
+        None => written.text.clone(),
+    };
+    list("Assertions", report.assertions.iter().map(assertion).collect());
+    list("Deferred", report.deferred.clone());
+    list("Follow-ups", report.follow_ups.clone());
+    list("For a person", report.human_actions.clone());
+    out
+}

@@ -1,0 +1,207 @@
+//! Running checks in a work tree: shell lines, and files that must be there.
+
+use std::fmt::Write;
+use std::path::{Component, Path};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::agent_log::{AgentLog, keep_bytes};
+use super::env::Env;
+use super::run_node::Task;
+use crate::base::redact::redact;
+use crate::base::{Fault, RunId, text};
+use crate::projects::agents::Profile;
+use crate::proofs::{Evidence, Verdict};
+use crate::store::Hash;
+use crate::tickets::processes::{self, Recorded};
+use crate::tickets::runner::{self, Exit, Launch, Limits, LogLine};
+use crate::tickets::states::AssertionState;
+
+/// How long a check of an assertion may take.
+const ASSERTION_TIME: Duration = Duration::from_mins(10);
+
+/// Bytes of a file that a check looks through at most.
+const FILE_MAX: u64 = 4 << 20;
+
+/// What a shell line came to.
+pub(super) struct Ran {
+    pub(super) exit: Exit,
+    pub(super) duration_ms: u64,
+    pub(super) tail: Vec<String>,
+    pub(super) log: Hash,
+    pub(super) log_bytes: u64,
+}
+
+impl Ran {
+    pub(super) const fn passed(&self) -> bool {
+        matches!(self.exit, Exit::Code(0))
+    }
+
+    pub(super) const fn verdict(&self) -> Verdict {
+        match self.exit {
+            Exit::Code(0) => Verdict::Proven,
+            Exit::Code(_) => Verdict::Failed,
+            _ => Verdict::Inconclusive,
+        }
+    }
+
+    /// How it ended, in a few words.
+    pub(super) fn ending(&self) -> String {
+        match self.exit {
+            Exit::Code(code) => format!("exit code {code}"),
+            Exit::Signal(signal) => format!("ended by signal {signal}"),
+            Exit::TimedOut => "did not end within its time".to_owned(),
+            Exit::Silent => "printed nothing for too long".to_owned(),
+            Exit::OutputFlood => "printed more than it may".to_owned(),
+            Exit::Cancelled => "was stopped".to_owned(),
+        }
+    }
+
+    pub(super) fn evidence(&self, label: &str) -> Evidence {
+        Evidence {
+            label: label.to_owned(),
+            media_type: "text/plain; charset=utf-8".to_owned(),
+            hash: self.log,
+            size_bytes: self.log_bytes,
+        }
+    }
+}
+
+/// A shell line and where to run it.
+pub(super) struct Line<'a> {
+    pub(super) command: &'a str,
+    pub(super) time: Duration,
+    pub(super) tree: &'a Path,
+}
+
+impl<'a> Line<'a> {
+    /// The line of an assertion's check.
+    pub(super) const fn of_assertion(command: &'a str, tree: &'a Path) -> Self {
+        Self { command, time: ASSERTION_TIME, tree }
+    }
+}
+
+/// Runs a shell line as a recorded process group of its own. Its output goes to the node's log and
+/// is kept as evidence.
+pub(super) async fn run(
+    env: &Arc<Env>,
+    task: &Task,
+    line: &Line<'_>,
+    log: &AgentLog,
+    cancel: &CancellationToken,
+) -> Result<Ran, Fault> {
+    let shown = redact(line.command).into_owned();
+    log.say(env, format!("$ {shown}")).await;
+    let (lines, waiting) = mpsc::channel(1_000);
+    let run: RunId = env.entropy.id(env.clock.now());
+    let launch = launch(env, task, line, run, lines);
+    let copied = tokio::spawn(copy(waiting, log.lines(), shown));
+    let (db, boot, tenant, node) = (env.db.clone(), env.boot, task.tenant, task.node.id);
+    let record = move |process: runner::ProcessId| async move {
+        let recorded = Recorded { run, pid: process.pid, started: process.started };
+        db.write(move |tx| processes::record(tx, tenant, node, boot, &recorded)).await
+    };
+    let ended = runner::run(launch, record, cancel.clone()).await;
+    env.db.write(move |tx| processes::forget(tx, run)).await?;
+    let output = copied.await.map_err(Fault::internal)?;
+    let ended = ended?;
+    let mut ran = Ran {
+        exit: ended.exit,
+        duration_ms: ended.duration_ms,
+        tail: ended.tail,
+        log: Hash::of(b""),
+        log_bytes: output.len() as u64,
+    };
+    log.say(env, format!("→ {}", ran.ending())).await;
+    ran.log = keep_bytes(env, output).await?;
+    Ok(ran)
+}
+
+fn launch(
+    env: &Env,
+    task: &Task,
+    line: &Line<'_>,
+    run: RunId,
+    log: mpsc::Sender<LogLine>,
+) -> Launch {
+    let shell = ["sh", "-c", line.command].map(|word| word.replace('{', "{{"));
+    let mut profile = Profile::script(shell.to_vec());
+    profile.timeout_secs = line.time.as_secs();
+    // A check may be silent while it works; its own time is the limit.
+    profile.idle_timeout_secs = line.time.as_secs();
+    Launch {
+        assay: env.assay.clone(),
+        limits: Limits::of(&profile),
+        profile,
+        ticket: task.ticket.reference(),
+        node: task.node.kind.word().to_owned(),
+        branch: task.ticket.working_branch(),
+        prompt: String::new(),
+        worktree: line.tree.to_owned(),
+        folder: env.paths.runs().join(format!("check-{run}")),
+        access: None,
+        marker: run.to_string(),
+        clock: env.clock.clone(),
+        redact: Arc::new(|text| redact(text).into_owned()),
+        log,
+    }
+}
+
+/// Copies a check's output into the node's log, and keeps it as a text of its own.
+async fn copy(
+    mut waiting: mpsc::Receiver<LogLine>,
+    log: mpsc::Sender<LogLine>,
+    command: String,
+) -> Vec<u8> {
+    let mut output = format!("$ {command}\n");
+    while let Some(line) = waiting.recv().await {
+        writeln!(output, "{}", line.text).expect("writing to a string");
+        drop(log.send(line).await);
+    }
+    output.into_bytes()
+}
+
+/// Whether a file of the work tree is there, and contains what it must.
+pub(super) async fn look_at_file(
+    tree: &Path,
+    path: &str,
+    contains: Option<&str>,
+) -> (AssertionState, String) {
+    let inside = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
+    if !inside || path.is_empty() {
+        let said = format!("{} does not lead into the repository.", text::cut(path, 200));
+        return (AssertionState::Unconfirmed, said);
+    }
+    let full = tree.join(path);
+    let (root, found) = (tokio::fs::canonicalize(tree).await, tokio::fs::canonicalize(&full).await);
+    let is_inside = match (&root, &found) {
+        (Ok(root), Ok(found)) => found.starts_with(root),
+        _ => false,
+    };
+    if !is_inside {
+        return (AssertionState::Unconfirmed, format!("There is no file {path}."));
+    }
+    let Some(wanted) = contains else {
+        return (AssertionState::Confirmed, format!("The file {path} is there."));
+    };
+    match read_head(&full).await {
+        Ok(content) if content.contains(wanted) => {
+            (AssertionState::Confirmed, format!("The file {path} contains the text."))
+        }
+        Ok(_) => (
+            AssertionState::Partial,
+            format!("The file {path} is there but does not contain the text."),
+        ),
+        Err(_) => (AssertionState::Partial, format!("{path} is there but cannot be read.")),
+    }
+}
+
+async fn read_head(path: &Path) -> std::io::Result<String> {
+    use tokio::io::AsyncReadExt;
+    let mut bytes = Vec::new();
+    tokio::fs::File::open(path).await?.take(FILE_MAX).read_to_end(&mut bytes).await?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}

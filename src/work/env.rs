@@ -1,0 +1,101 @@
+//! What background work works with.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::base::{BootId, Clock, Entropy};
+use crate::events::Bus;
+use crate::projects::git::Git;
+use crate::store::{Blobs, Db};
+
+/// The folders of a data directory.
+#[derive(Debug, Clone)]
+pub struct Paths {
+    data: PathBuf,
+}
+
+impl Paths {
+    /// The folders under `data`, which must be an absolute path.
+    #[must_use]
+    pub const fn new(data: PathBuf) -> Self {
+        Self { data }
+    }
+
+    /// The data directory itself.
+    #[must_use]
+    pub fn data(&self) -> &Path {
+        &self.data
+    }
+
+    /// Where each ticket has its work tree.
+    #[must_use]
+    pub fn worktrees(&self) -> PathBuf {
+        self.data.join("worktrees")
+    }
+
+    /// Where remote repositories are mirrored.
+    #[must_use]
+    pub fn mirrors(&self) -> PathBuf {
+        self.data.join("repositories")
+    }
+
+    /// Where each run of a node keeps its prompt, report and log while it lasts.
+    #[must_use]
+    pub fn runs(&self) -> PathBuf {
+        self.data.join("runs")
+    }
+
+    /// The log of a run of a node that has not ended.
+    #[must_use]
+    pub fn log(&self, node: impl std::fmt::Display, attempt: u32) -> PathBuf {
+        self.runs().join(format!("{node}-{attempt}")).join("log.txt")
+    }
+
+    /// Where blobs are.
+    #[must_use]
+    pub fn blobs(&self) -> PathBuf {
+        self.data.join("blobs")
+    }
+}
+
+/// What background work works with.
+pub struct Env {
+    /// The database.
+    pub db: Db,
+    /// Large bytes.
+    pub blobs: Blobs,
+    /// Where events are published.
+    pub bus: Bus,
+    /// The time.
+    pub clock: Clock,
+    /// Randomness.
+    pub entropy: Entropy,
+    /// The git program.
+    pub git: Git,
+    /// This start of the server.
+    pub boot: BootId,
+    /// The folders of the data directory.
+    pub paths: Paths,
+    /// This very program: the shim that agents are started through.
+    pub assay: PathBuf,
+    /// The address at which agents reach this server.
+    pub url: String,
+    /// One landing at a time for each repository.
+    pub landings: Turns,
+}
+
+/// A turn for each name: whoever holds it is alone.
+#[derive(Default)]
+pub struct Turns(Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>);
+
+impl Turns {
+    /// Waits for the turn of `name`. It ends when what is returned is dropped.
+    pub async fn take(&self, name: &str) -> tokio::sync::OwnedMutexGuard<()> {
+        let turn = {
+            let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            turns.entry(name.to_owned()).or_default().clone()
+        };
+        turn.lock_owned().await
+    }
+}

@@ -1,0 +1,263 @@
+//! Landing: puts a verified branch on its base. One at a time for a repository, on the base's tip at
+//! that moment, checked again if the base has moved, and recorded before and after, so that a crash
+//! anywhere neither loses a landing nor repeats one.
+
+use std::sync::Arc;
+
+use super::agent_log::AgentLog;
+use super::env::Env;
+use super::result::{Came, Stopped};
+use super::run_node::Task;
+use super::verify_node::commands_in;
+use super::workspace::{self, Desk};
+use crate::base::{Fault, text};
+use crate::jobs::Ctx;
+use crate::projects::git::commit::{Author, Message};
+use crate::projects::git::landing::{self, Checkout, Outcome, Preparation, Prepared, Request};
+use crate::projects::git::removal::{Uncommitted, remove};
+use crate::projects::git::{BranchName, CommitId, Place, worktree};
+use crate::projects::settings::LandingStrategy;
+use crate::tickets::landing::{self as record, Intent, Landing};
+use crate::tickets::pipeline::decide::Verdict;
+use crate::tickets::pipeline::record::Left;
+use crate::tickets::states::ItemKind;
+
+/// How often a base that moves under the landing is followed.
+const TRIES: usize = 5;
+
+pub(super) async fn run(
+    env: &Arc<Env>,
+    ctx: &Ctx,
+    task: &Task,
+    desk: &Desk,
+) -> Result<Came, Stopped> {
+    let repository = task.project.repository.clone().unwrap_or_default();
+    let _turn = env.landings.take(&repository).await;
+    if let Some(came) = finish_earlier(env, task, desk).await? {
+        return Ok(came);
+    }
+    let log = AgentLog::start(env, task).await?;
+    let landed = land(env, ctx, task, desk, &log).await;
+    let (hash, lines) = log.keep(env).await;
+    let mut came = landed?;
+    (came.left.log, came.left.log_lines) = (hash, lines);
+    Ok(came)
+}
+
+/// A landing that an earlier run intended: it went through, or it is given up.
+async fn finish_earlier(env: &Env, task: &Task, desk: &Desk) -> Result<Option<Came>, Stopped> {
+    let (tenant, ticket) = (task.tenant, task.ticket.id);
+    let found = env.db.read(move |read| {
+        Ok((record::landed(read, tenant, ticket)?, record::intended(read, tenant, ticket)?))
+    });
+    let (landed, intended) = found.await?;
+    if let Some(landed) = landed {
+        return Ok(Some(good(&desk.base, &landed.commit, &[])));
+    }
+    let Some(landing) = intended else { return Ok(None) };
+    let (base, commit) = names(&landing)?;
+    if landing::is_landed(&desk.repository, &base, &commit).await? {
+        settle(env, task, &landing, &commit).await?;
+        return Ok(Some(good(&base, commit.as_str(), &[])));
+    }
+    env.db.write(move |tx| record::abandon(tx, tenant, landing.id)).await?;
+    Ok(None)
+}
+
+fn names(landing: &Landing) -> Result<(BranchName, CommitId), Fault> {
+    let base = BranchName::parse(&landing.base_branch).map_err(Fault::internal)?;
+    let commit = CommitId::parse(&landing.commit);
+    Ok((base, commit.ok_or_else(|| Fault::internal("a landing without a commit"))?))
+}
+
+async fn land(
+    env: &Arc<Env>,
+    ctx: &Ctx,
+    task: &Task,
+    desk: &Desk,
+    log: &AgentLog,
+) -> Result<Came, Stopped> {
+    for _ in 0..TRIES {
+        let request = request(env, task, desk);
+        let prepared = match landing::prepare(&desk.repository, &request).await? {
+            Preparation::Ready(prepared) => prepared,
+            Preparation::NothingToLand { .. } => return Ok(nothing(&desk.base)),
+            Preparation::Conflicts { files, .. } => return conflicts(env, task, desk, files).await,
+        };
+        log.say(env, format!("Landing {} on {}.", prepared.commit.short(), desk.base)).await;
+        if let Some(came) = check_again(env, ctx, task, desk, &prepared, log).await? {
+            return Ok(came);
+        }
+        let landing = intend(env, task, desk, &prepared).await?;
+        match landing::apply(&desk.repository, &prepared).await? {
+            Outcome::Landed { commit, checkout, .. } => {
+                settle(env, task, &landing, &commit).await?;
+                log.say(env, format!("Landed as {}.", commit.short())).await;
+                return Ok(good(&desk.base, commit.as_str(), &behind(&checkout)));
+            }
+            Outcome::BaseMoved { .. } => {
+                log.say(env, "The base moved meanwhile; once more.").await;
+                give_up(env, task, landing).await?;
+            }
+            Outcome::CheckoutDirty { advice, .. } => {
+                give_up(env, task, landing).await?;
+                set_merge_status(env, task, "checkout_dirty").await?;
+                let mut came = Came::bad(advice.clone());
+                came.items
+                    .push((ItemKind::HumanAction, format!("{advice} Then retry the ticket.")));
+                return Ok(came);
+            }
+        }
+    }
+    let message = format!("{} moved {TRIES} times while the ticket was landing.", desk.base);
+    Ok(Came::bad(message))
+}
+
+fn request(env: &Env, task: &Task, desk: &Desk) -> Request {
+    let ticket = &task.ticket;
+    let asked_by = ticket.requester.name.clone();
+    let body = ticket.requester.email.as_deref().unwrap_or("agents@assay.invalid");
+    Request {
+        base: desk.base.clone(),
+        tip: desk.tree.head.clone(),
+        strategy: match task.project.settings.landing.strategy {
+            LandingStrategy::Merge => landing::Strategy::Merge,
+            LandingStrategy::Squash => landing::Strategy::Squash,
+        },
+        author: Author {
+            name: asked_by.unwrap_or_else(|| "Assay".to_owned()),
+            email: body.to_owned(),
+        },
+        message: Message {
+            text: format!("{}: {}", ticket.reference(), ticket.title),
+            trailers: workspace::trailers(ticket, None),
+        },
+        at: env.clock.now(),
+    }
+}
+
+/// Where the base has moved since the branch left it, the verified tree is not the one that would
+/// land: the project's commands run again, on what would land.
+async fn check_again(
+    env: &Arc<Env>,
+    ctx: &Ctx,
+    task: &Task,
+    desk: &Desk,
+    prepared: &Prepared,
+    log: &AgentLog,
+) -> Result<Option<Came>, Stopped> {
+    let moved = prepared.base_before != desk.base_commit;
+    if !moved || task.project.settings.verify.is_empty() {
+        return Ok(None);
+    }
+    log.say(env, format!("{} has moved; checking the merged result.", desk.base)).await;
+    let branch = BranchName::parse(&format!("assay/landing/{}", prepared.commit))
+        .map_err(Fault::internal)?;
+    let name = format!("landing-{}", prepared.commit.short());
+    let place = Place::new(&env.paths.worktrees(), &name, branch.clone())?;
+    let tree = worktree::ensure(&desk.repository, &place, &prepared.commit).await?;
+    let failed = commands_in(env, ctx, task, &tree.path, log).await;
+    remove(&desk.repository, &place, Uncommitted::Discard).await?;
+    // The branch only held the work tree; the commit it names is recorded as the landing's.
+    crate::projects::git::removal::drop_branch(&desk.repository, &branch, &prepared.commit).await?;
+    let Some(findings) = failed? else { return Ok(None) };
+    set_merge_status(env, task, "verification_failed").await?;
+    let reason = format!(
+        "{} has moved since the work began, and together with it the checks fail. {findings}",
+        desk.base
+    );
+    let mut came = Came::bad(text::cut(&reason, 4_000));
+    let act = format!("Bring {} up to {} and retry the ticket.", desk.place.branch(), desk.base);
+    came.items.push((ItemKind::HumanAction, act));
+    Ok(Some(came))
+}
+
+async fn intend(
+    env: &Env,
+    task: &Task,
+    desk: &Desk,
+    prepared: &Prepared,
+) -> Result<Landing, Fault> {
+    let (tenant, ticket) = (task.tenant, task.ticket.id);
+    let shown = task.project.location().map(|location| location.to_string()).unwrap_or_default();
+    let (prepared, head) = (prepared.clone(), desk.tree.head.clone());
+    env.db
+        .write(move |tx| {
+            let intent = Intent {
+                repository: &shown,
+                base_branch: prepared.base.as_str(),
+                base_before: prepared.base_before.as_str(),
+                commit: prepared.commit.as_str(),
+                head: head.as_str(),
+            };
+            record::intend(tx, tenant, ticket, &intent)?;
+            record::intended(tx, tenant, ticket)?
+                .ok_or_else(|| Fault::internal("a landing that was just written is gone"))
+        })
+        .await
+}
+
+async fn settle(env: &Env, task: &Task, landing: &Landing, commit: &CommitId) -> Result<(), Fault> {
+    let (tenant, ticket, id) = (task.tenant, task.ticket.id, landing.id);
+    let commit = commit.as_str().to_owned();
+    env.db.write(move |tx| record::settle(tx, tenant, ticket, id, &commit)).await
+}
+
+async fn give_up(env: &Env, task: &Task, landing: Landing) -> Result<(), Fault> {
+    let tenant = task.tenant;
+    env.db.write(move |tx| record::abandon(tx, tenant, landing.id)).await
+}
+
+async fn set_merge_status(env: &Env, task: &Task, status: &'static str) -> Result<(), Fault> {
+    let (tenant, ticket) = (task.tenant, task.ticket.id);
+    env.db.write(move |tx| record::set_merge_status(tx, tenant, ticket, status)).await
+}
+
+async fn conflicts(
+    env: &Env,
+    task: &Task,
+    desk: &Desk,
+    files: Vec<String>,
+) -> Result<Came, Stopped> {
+    set_merge_status(env, task, "conflicts").await?;
+    let list = text::cut(&files.join(", "), 1_000);
+    let reason = format!("The work conflicts with {} in {list}.", desk.base);
+    let mut came = Came::bad(reason);
+    let act = format!(
+        "Merge {} into {}, resolve {list}, and retry the ticket.",
+        desk.base,
+        desk.place.branch()
+    );
+    came.items.push((ItemKind::HumanAction, act));
+    Ok(came)
+}
+
+fn nothing(base: &BranchName) -> Came {
+    let summary = format!("{base} has the whole change already; there was nothing to land.");
+    let left = Left { summary: Some(summary), ..Left::default() };
+    Came::verdict(Verdict::NotNeeded, left)
+}
+
+fn good(base: &BranchName, commit: &str, human: &[String]) -> Came {
+    let short = commit.get(..12).unwrap_or(commit);
+    let left = Left {
+        summary: Some(format!("Landed on {base} as {short}.")),
+        checkpoint_commits: Some(0),
+        ..Left::default()
+    };
+    let mut came = Came::verdict(Verdict::Good, left);
+    came.items.extend(human.iter().map(|act| (ItemKind::FollowUp, act.clone())));
+    came
+}
+
+/// What a person should know of their checkout.
+fn behind(checkout: &Checkout) -> Vec<String> {
+    match checkout {
+        Checkout::Behind(path) => vec![format!(
+            "The checkout {} could not follow; `git status` there shows the landed change \
+             backwards. `git reset --hard` brings it up.",
+            path.display()
+        )],
+        Checkout::None | Checkout::Updated(_) => Vec::new(),
+    }
+}

@@ -1,0 +1,61 @@
+//! What the server does by itself: one file a background job, and the few steps that several share.
+//! Here the domains meet: a node of a ticket runs an agent, git, checks and proofs.
+
+mod agent_log;
+mod agent_node;
+mod checks;
+pub mod env;
+mod land_node;
+mod orphans;
+mod result;
+mod run_node;
+mod sweep_tickets;
+mod verify_node;
+mod workspace;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use env::{Env, Paths};
+pub use orphans::end_orphans;
+
+use crate::accounts;
+use crate::base::Fault;
+use crate::jobs::{Ending, JobError, Registry};
+use crate::store::Tx;
+use crate::tickets::jobs::{RunNode, SweepTickets};
+use crate::tickets::node;
+use crate::tickets::pipeline::record;
+
+/// How often tickets that stand still are looked for.
+const SWEEP_EVERY: Duration = Duration::from_mins(1);
+
+/// Everything that background work does, by kind.
+#[must_use]
+pub fn registry(env: &Arc<Env>) -> Registry {
+    let (nodes, sweeps) = (env.clone(), env.clone());
+    Registry::new()
+        .on(move |ctx, job: RunNode| {
+            let env = nodes.clone();
+            async move { run_node::run(&env, &ctx, job).await.map(|()| None) }
+        })
+        .at_end::<RunNode, _>(node_lost)
+        .on(move |_, _: SweepTickets| {
+            let env = sweeps.clone();
+            async move {
+                sweep_tickets::run(&env).await?;
+                env.db.write(accounts::sessions::sweep).await?;
+                Ok::<_, JobError>(None)
+            }
+        })
+        .every::<SweepTickets>(SWEEP_EVERY)
+}
+
+/// A node whose job was given up has failed, whoever is left to say so.
+fn node_lost(tx: &mut Tx<'_>, job: RunNode, ending: &Ending) -> Result<(), Fault> {
+    let Ending::Failed { message } = ending else { return Ok(()) };
+    match node::tenant_of(tx, job.node)? {
+        Some(tenant) => record::lose(tx, tenant, job.node, message),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,61 @@
+//! What a node's run came to, ready to be recorded.
+
+use crate::base::Fault;
+use crate::jobs::JobError;
+use crate::tickets::contract::Check;
+use crate::tickets::pipeline::decide::Verdict;
+use crate::tickets::pipeline::record::Left;
+use crate::tickets::states::ItemKind;
+
+/// What a node's run came to.
+pub(super) struct Came {
+    pub(super) to: To,
+    pub(super) left: Left,
+    pub(super) items: Vec<(ItemKind, String)>,
+    pub(super) contract: Option<Vec<(String, Check)>>,
+}
+
+/// How it ended.
+pub(super) enum To {
+    /// With a verdict.
+    Verdict(Verdict),
+    /// With a question to a person.
+    Question { text: String, choices: Vec<String> },
+}
+
+impl Came {
+    /// A verdict and what was left, with nothing else to note.
+    pub(super) const fn verdict(verdict: Verdict, left: Left) -> Self {
+        Self { to: To::Verdict(verdict), left, items: Vec::new(), contract: None }
+    }
+
+    /// The end of a node that cannot go on.
+    pub(super) fn bad(reason: impl Into<String>) -> Self {
+        Self::verdict(Verdict::Bad { reason: reason.into() }, Left::default())
+    }
+}
+
+/// Why a run has nothing to record.
+pub(super) enum Stopped {
+    /// The ticket ended meanwhile; its record stands.
+    Cancelled,
+    /// The server stops; the next start goes on.
+    HandedBack,
+    /// Something outside failed that time may heal.
+    Fault(Fault),
+}
+
+impl From<Fault> for Stopped {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+/// Whether trying again later may help.
+pub(super) fn may_heal(fault: Fault) -> Result<Fault, Fault> {
+    match JobError::from(fault) {
+        JobError::Retry(fault) => Ok(fault),
+        JobError::Fail(fault) => Err(fault),
+        JobError::Later(_) => unreachable!("a fault is tried again or fails"),
+    }
+}

@@ -1,0 +1,147 @@
+//! Runs one node of a ticket's graph: takes it up, does what its kind is for, records what it came
+//! to. Every step may be cut short by a crash, and is taken up again from the record.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::env::Env;
+use super::result::{Came, Stopped, To, may_heal};
+use super::workspace::{self, Desk};
+use super::{agent_node, land_node, verify_node};
+use crate::accounts::keys;
+use crate::base::{Fault, TenantId};
+use crate::jobs::{Ctx, JobError, Stop};
+use crate::projects::Project;
+use crate::store::Tx;
+use crate::tickets::Ticket;
+use crate::tickets::contract;
+use crate::tickets::jobs::RunNode;
+use crate::tickets::node::{self, Node};
+use crate::tickets::pipeline::decide::Verdict;
+use crate::tickets::pipeline::{self, record};
+use crate::tickets::states::{NodeKind, NodeStatus};
+use crate::tickets::ticket;
+
+/// A node that was taken up.
+pub(super) struct Task {
+    pub(super) tenant: TenantId,
+    pub(super) project: Project,
+    pub(super) ticket: Ticket,
+    pub(super) node: Node,
+}
+
+pub(super) async fn run(env: &Arc<Env>, ctx: &Ctx, job: RunNode) -> Result<(), JobError> {
+    let Some(tenant) = ctx.tenant else {
+        return Err(JobError::Fail(Fault::internal("a node's job has no tenant")));
+    };
+    let Some(task) = take_up(env, tenant, job).await? else { return Ok(()) };
+    let came = match attempt(env, ctx, &task).await {
+        Ok(came) => came,
+        Err(Stopped::Cancelled) => return Ok(()),
+        Err(Stopped::HandedBack) => return Err(JobError::Later(Duration::from_millis(100))),
+        Err(Stopped::Fault(fault)) => match may_heal(fault) {
+            Ok(fault) if !ctx.is_last_attempt() => {
+                let node = task.node.clone();
+                env.db.write(move |tx| record::put_back(tx, tenant, &node)).await?;
+                return Err(JobError::Retry(fault));
+            }
+            Ok(fault) | Err(fault) => {
+                tracing::warn!(?fault, node = %task.node.id, "A node cannot go on");
+                Came::bad(fault.message)
+            }
+        },
+    };
+    write_down(env, task, came).await?;
+    Ok(())
+}
+
+/// Starts the node's record. `None` where there is nothing to do any more.
+async fn take_up(env: &Env, tenant: TenantId, job: RunNode) -> Result<Option<Task>, Fault> {
+    env.db
+        .write(move |tx| {
+            let Some(node) = node::find(tx, tenant, job.node)? else { return Ok(None) };
+            if node.status == NodeStatus::Running && !record::interrupt(tx, tenant, &node)? {
+                return Ok(None);
+            }
+            let ticket = ticket::get(tx, tenant, node.ticket)?;
+            let project = pipeline::project_of(tx, &ticket)?;
+            let agents = &project.settings.agents;
+            let agent = node
+                .kind
+                .is_agent_work()
+                .then(|| agents.choose(node.kind.word(), ticket.preset.word()))
+                .flatten()
+                .map(|(name, _)| name.to_owned());
+            let started = record::start(tx, tenant, job.node, agent.as_deref())?;
+            Ok(started.map(|(ticket, node)| Task { tenant, project, ticket, node }))
+        })
+        .await
+}
+
+async fn attempt(env: &Arc<Env>, ctx: &Ctx, task: &Task) -> Result<Came, Stopped> {
+    let desk = workspace::prepare(env, &task.project, &task.ticket).await?;
+    match task.node.kind {
+        NodeKind::Verification => verify_node::run(env, ctx, task, &desk).await,
+        NodeKind::Land => land_node::run(env, ctx, task, &desk).await,
+        NodeKind::DeployVerify => Ok(Came::verdict(Verdict::NotNeeded, record::Left::default())),
+        _ => agent_node::run(env, ctx, task, &desk).await,
+    }
+}
+
+/// Why a cancelled run stops.
+pub(super) fn stopped(ctx: &Ctx) -> Stopped {
+    match ctx.stop() {
+        Some(Stop::HandBack | Stop::Lost) => Stopped::HandedBack,
+        Some(Stop::Cancelled) | None => Stopped::Cancelled,
+    }
+}
+
+/// Keeps an agent's work on its branch whatever happens to the run.
+pub(super) async fn keep_work(env: &Env, task: &Task, desk: &Desk) -> Option<u64> {
+    match workspace::commit(env, desk, &task.ticket, &task.node).await {
+        Ok((_, _, ahead)) => Some(ahead),
+        Err(fault) => {
+            tracing::warn!(?fault, ticket = %task.ticket.id, "The work was not committed");
+            None
+        }
+    }
+}
+
+/// Records what a run came to, and with it the next step.
+async fn write_down(env: &Env, task: Task, came: Came) -> Result<(), Fault> {
+    env.db
+        .write(move |tx| {
+            keys::revoke_of_ticket(tx, task.tenant, task.ticket.id)?;
+            if !is_current(tx, &task)? {
+                return Ok(());
+            }
+            note(tx, &task, &came)?;
+            match came.to {
+                To::Verdict(verdict) => {
+                    record::finish(tx, task.tenant, &task.node, verdict, &came.left)?;
+                }
+                To::Question { text, choices } => {
+                    record::ask(tx, task.tenant, &task.node, &came.left, &text, &choices)?;
+                }
+            }
+            Ok(())
+        })
+        .await
+}
+
+/// Whether the record still waits for this run: nothing ended or restarted the node meanwhile.
+fn is_current(tx: &Tx<'_>, task: &Task) -> Result<bool, Fault> {
+    let now = node::find(tx, task.tenant, task.node.id)?;
+    Ok(now.is_some_and(|now| now.status == NodeStatus::Running && now.attempt == task.node.attempt))
+}
+
+fn note(tx: &mut Tx<'_>, task: &Task, came: &Came) -> Result<(), Fault> {
+    let (tenant, ticket, source) = (task.tenant, task.ticket.id, task.node.name.as_str());
+    if let Some(assertions) = &came.contract {
+        contract::write(tx, tenant, ticket, source, assertions)?;
+    }
+    for (kind, text) in &came.items {
+        contract::add_item(tx, tenant, ticket, *kind, text, source)?;
+    }
+    Ok(())
+}
