@@ -1,9 +1,11 @@
-//! Every code in every dialect, held against golden files. `INSTA_UPDATE=always` rewrites them.
+//! Every code in every dialect, held against golden files.
 
 use assay::base::{Code, Fault, NextAction};
 use assay::contract::{envelope, error_object, jsonrpc, reference, schema};
 use serde::Serialize;
 use serde_json::{Value, json};
+
+use crate::golden;
 
 /// A fault of this code with everything that a fault can carry and a credential in its text.
 fn fault(code: Code) -> Fault {
@@ -29,15 +31,7 @@ fn fault(code: Code) -> Fault {
 /// What a door sends for each code, one code a line.
 fn lines<T: Serialize>(say: impl Fn(&Fault) -> T) -> String {
     let line = |code: Code| serde_json::to_string(&say(&fault(code))).unwrap();
-    Code::ALL.map(line).join("\n")
-}
-
-fn golden(name: &str, text: &str) {
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path("../golden/contract");
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!(name, text));
+    Code::ALL.map(line).join("\n") + "\n"
 }
 
 fn each_is_valid(format: &str, lines: &str, body: impl Fn(Value) -> Value) {
@@ -53,7 +47,7 @@ fn each_is_valid(format: &str, lines: &str, body: impl Fn(Value) -> Value) {
 fn every_code_is_said_in_the_envelope_as_the_golden_says() {
     let said = lines(|fault| envelope::failure("get_ticket", fault));
 
-    golden("tool-response", &said);
+    golden::matches("contract/tool-response.jsonl", &said);
     each_is_valid("tool-response", &said, |pair| pair[1].clone());
 }
 
@@ -61,7 +55,7 @@ fn every_code_is_said_in_the_envelope_as_the_golden_says() {
 fn every_code_is_said_over_json_rpc_as_the_golden_says() {
     let said = lines(jsonrpc::error);
 
-    golden("jsonrpc-error", &said);
+    golden::matches("contract/jsonrpc-error.jsonl", &said);
     each_is_valid("jsonrpc-error", &said, |error| error);
 }
 
@@ -69,7 +63,7 @@ fn every_code_is_said_over_json_rpc_as_the_golden_says() {
 fn every_code_is_said_in_the_error_object_as_the_golden_says() {
     let said = lines(|fault| error_object::encode(fault, "https://assay.example"));
 
-    golden("cora-mcp-error", &said);
+    golden::matches("contract/cora-mcp-error.jsonl", &said);
     each_is_valid("cora-mcp-error", &said, |object| object);
 }
 
@@ -90,10 +84,8 @@ fn no_dialect_says_the_cause_or_a_credential() {
 fn the_published_schemas_are_as_the_golden_says() {
     for (format, version) in schema::FORMATS {
         let schema = schema::find(format, *version).unwrap();
-        golden(
-            &format!("{format}-v{version}.schema"),
-            &serde_json::to_string_pretty(schema).unwrap(),
-        );
+        let text = serde_json::to_string_pretty(schema).unwrap() + "\n";
+        golden::matches(&format!("contract/{format}.v{version}.schema.json"), &text);
     }
 }
 
@@ -117,5 +109,5 @@ fn the_error_reference_is_as_the_golden_says() {
         })
         .collect();
 
-    golden("reference", &text.join("\n\n"));
+    golden::matches("contract/reference.txt", &(text.join("\n\n") + "\n"));
 }

@@ -8,7 +8,6 @@ mod golden;
 mod jobs;
 mod projects;
 mod runner;
-mod runner;
 mod schema;
 mod sim;
 mod sql;
