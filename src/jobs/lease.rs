@@ -14,7 +14,7 @@ use crate::store::{Read, Row, Tx, to_int, to_json};
 use crate::{params, sql};
 
 /// How long a claim holds without being renewed.
-pub const LEASE: Duration = Duration::from_secs(60);
+pub const LEASE: Duration = Duration::from_mins(1);
 
 /// The shortest wait of a job that is put back by its own wish.
 const LATER_MIN: Duration = Duration::from_millis(100);

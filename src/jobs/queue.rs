@@ -22,14 +22,14 @@ const KINDS_MAX: i64 = 1_000;
 /// # Errors
 /// A payload of more than 256 KiB is refused.
 pub fn enqueue<J: Job>(tx: &mut Tx<'_>, job: &J, options: Enqueue) -> Result<Enqueued, Fault> {
-    enqueue_as(tx, job, job.unique(), options)
+    enqueue_as(tx, job, job.unique().as_deref(), options)
 }
 
 /// As [`enqueue`], under the unique key that is given.
 pub(super) fn enqueue_as<J: Job>(
     tx: &mut Tx<'_>,
     job: &J,
-    key: Option<String>,
+    key: Option<&str>,
     options: Enqueue,
 ) -> Result<Enqueued, Fault> {
     let payload = to_json(job)?;

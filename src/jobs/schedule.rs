@@ -28,8 +28,8 @@ impl Recurring {
 
 fn enqueue_default<J: Job + Default>(tx: &mut Tx<'_>) -> Result<Enqueued, Fault> {
     let job = J::default();
-    let key = job.unique().unwrap_or_else(|| KEY.to_owned());
-    enqueue_as(tx, &job, Some(key), Enqueue::default())
+    let key = job.unique();
+    enqueue_as(tx, &job, Some(key.as_deref().unwrap_or(KEY)), Enqueue::default())
 }
 
 /// Enqueues what is due, and says when the next will be.
@@ -74,7 +74,7 @@ mod tests {
 
     use super::*;
 
-    const MINUTE: Duration = Duration::from_secs(60);
+    const MINUTE: Duration = Duration::from_mins(1);
 
     #[test]
     fn a_kind_keeps_its_rhythm_and_skips_what_it_missed() {

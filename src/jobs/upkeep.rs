@@ -18,10 +18,10 @@ const BEAT: Duration = Duration::from_millis(500);
 /// How often claims are renewed: three times in a lease.
 const RENEW: Duration = Duration::from_secs(20);
 /// How often ended jobs are swept, and how many at a time.
-const SWEEP: Duration = Duration::from_secs(10 * 60);
+const SWEEP: Duration = Duration::from_mins(10);
 const SWEEP_BATCH: u32 = 500;
 /// How often kinds without a handler are looked for.
-const REPORT: Duration = Duration::from_secs(60);
+const REPORT: Duration = Duration::from_mins(1);
 
 const BATCH: u32 = 200;
 

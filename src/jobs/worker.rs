@@ -41,7 +41,7 @@ impl Default for Options {
         Self {
             limits: BTreeMap::new(),
             grace: Duration::from_secs(20),
-            keep: Duration::from_secs(14 * 24 * 60 * 60),
+            keep: Duration::from_hours(14 * 24),
         }
     }
 }
@@ -250,7 +250,9 @@ impl Worker {
         // Where even this fails, the next start recovers them.
         let handed_back = futures_util::future::try_join_all(handing_back).await;
         self.0.troubles.note("hand back", handed_back);
-        left.iter().for_each(|claim| self.0.floor.remove(claim));
+        for claim in &left {
+            self.0.floor.remove(claim);
+        }
     }
 }
 
