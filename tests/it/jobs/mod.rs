@@ -17,7 +17,7 @@ use assay::store::Db;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-const MINUTE: Duration = Duration::from_secs(60);
+const MINUTE: Duration = Duration::from_mins(1);
 
 const ACME: TenantId = Id::from_uuid(Uuid::from_u128(1));
 const OTHER: TenantId = Id::from_uuid(Uuid::from_u128(2));

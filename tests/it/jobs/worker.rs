@@ -73,8 +73,8 @@ async fn a_job_for_later_waits_for_its_time_and_wakes_the_worker_itself() {
 
     let shutdown = CancellationToken::new();
     tokio::spawn(async move { worker.run(shutdown).await });
-    let ran_at = shop.pass_until(heard.recv()).await.unwrap();
-    assert!(ran_at >= run_at);
+    let started_at = shop.pass_until(heard.recv()).await.unwrap();
+    assert!(started_at >= run_at);
 }
 
 #[tokio::test]
