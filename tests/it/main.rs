@@ -2,13 +2,12 @@
 #![expect(clippy::unwrap_used, reason = "a test that unwraps says where it broke")]
 
 mod accounts;
+mod contract;
 mod git;
 mod golden;
 mod projects;
 mod runner;
 mod schema;
 mod sql;
-mod runner;
-mod contract;
 mod store;
 mod tidy;
