@@ -1,0 +1,111 @@
+//! The tools as clients list them: over the protocol, and as the public catalog, for which no key
+//! is needed.
+
+use std::sync::Arc;
+
+use rmcp::model::{Tool, ToolAnnotations};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::address::{Address, Dialect};
+use crate::base::Millis;
+use crate::tools::{Effect, Entry, Registry};
+
+/// The public catalog, version 2.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Catalog<'a> {
+    version: u8,
+    /// When it was made, ISO 8601.
+    generated_at: String,
+    tools: Vec<Listed<'a>>,
+}
+
+#[derive(Serialize)]
+struct Listed<'a> {
+    name: &'a str,
+    description: &'a str,
+    /// Through which door it is called; the only one is `invoke`.
+    source: &'a str,
+    phase: u8,
+    mutating: bool,
+    /// Whether it answers with a job to follow.
+    r#async: bool,
+    parameters: &'a Map<String, Value>,
+    required: Vec<&'a str>,
+}
+
+/// The catalog as JSON.
+pub(super) fn public(registry: &Registry, address: &Address, now: Millis) -> String {
+    let shown = registry.all().iter().filter(|tool| address.shows(tool));
+    let catalog =
+        Catalog { version: 2, generated_at: now.iso(), tools: shown.map(listed).collect() };
+    serde_json::to_string(&catalog).expect("a catalog holds nothing but text and JSON")
+}
+
+fn listed(tool: &Entry) -> Listed<'_> {
+    let required = tool.input_schema.get("required").and_then(Value::as_array);
+    Listed {
+        name: tool.name,
+        description: tool.about,
+        source: "invoke",
+        phase: 1,
+        mutating: tool.effect != Effect::Reads,
+        r#async: tool.background,
+        parameters: &tool.input_schema,
+        required: required.map_or(vec![], |names| names.iter().filter_map(Value::as_str).collect()),
+    }
+}
+
+/// The tools as the protocol lists them to a client with that address, in the registry's order.
+pub(super) fn tools(registry: &Registry, address: &Address) -> Vec<Tool> {
+    let shown = registry.all().iter().filter(|tool| address.shows(tool));
+    shown.map(|tool| one(tool, address.dialect(Some(tool)))).collect()
+}
+
+fn one(tool: &Entry, dialect: Dialect) -> Tool {
+    let hints = ToolAnnotations::with_title(tool.title)
+        .read_only(tool.effect == Effect::Reads)
+        .destructive(tool.effect == Effect::Destroys)
+        .idempotent(tool.idempotent)
+        .open_world(false);
+    let output = match dialect {
+        Dialect::Envelope => Arc::new(enveloped(&tool.output_schema)),
+        Dialect::Jsonrpc | Dialect::Object => tool.output_schema.clone(),
+    };
+    Tool::new(tool.name, tool.about, tool.input_schema.clone())
+        .with_title(tool.title)
+        .with_raw_output_schema(output)
+        .with_annotations(hints)
+}
+
+/// The schema of the envelope around a tool's data: what a client of that dialect is answered.
+fn enveloped(data: &Map<String, Value>) -> Map<String, Value> {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "ok": { "type": "boolean" },
+            "tool": { "type": "string" },
+            "summary": { "type": "string" },
+            "data": data,
+            "warnings": { "type": "array", "items": { "type": "string" } },
+            "nextActions": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "label": { "type": "string" },
+                        "tool": { "type": "string" },
+                        "args": { "type": "object" },
+                    },
+                    "required": ["label", "tool"],
+                },
+            },
+        },
+        "required": ["ok", "tool", "summary", "data", "warnings", "nextActions"],
+    });
+    match schema {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
+}
