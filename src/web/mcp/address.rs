@@ -110,11 +110,13 @@ mod tests {
     #[test]
     fn the_list_is_narrowed_by_family_and_by_name() {
         let all: Vec<&str> = Registry::new().all().iter().map(|tool| tool.name).collect();
+        let jobs = vec!["get_job_status"];
+        let two = Ok(vec!["get_ticket", "get_job_status"]);
 
         assert_eq!(shown("x=1"), Ok(all));
-        assert_eq!(shown("tools=quality"), Ok(vec!["envelope_ok", "envelope_fail"]));
-        assert_eq!(shown("tools=jobs,%20add"), Ok(vec!["add", "slow"]));
-        assert_eq!(shown("tools=jobs&tools=add"), Ok(vec!["add", "slow"]));
+        assert_eq!(shown("tools=jobs"), Ok(jobs));
+        assert_eq!(shown("tools=jobs,%20get_ticket"), two);
+        assert_eq!(shown("tools=jobs&tools=get_ticket"), two);
         assert_eq!(shown("tools="), Ok(vec![]));
         assert!(shown("tools=nothing").is_err_and(|said| said.contains("tickets")));
     }
@@ -125,10 +127,11 @@ mod tests {
         let own = Address::default();
         let chosen = Address::parse(Some("errors=object"), &registry).expect("a good address");
 
-        assert_eq!(own.dialect(registry.find("add")), Dialect::Jsonrpc);
-        assert_eq!(own.dialect(registry.find("envelope_ok")), Dialect::Envelope);
+        assert_eq!(own.dialect(registry.find("get_ticket")), Dialect::Jsonrpc);
         assert_eq!(own.dialect(None), Dialect::Jsonrpc);
-        assert_eq!(chosen.dialect(registry.find("add")), Dialect::Object);
+        assert_eq!(Dialect::of(Family::Quality), Dialect::Envelope);
+        assert_eq!(Dialect::of(Family::Accessibility), Dialect::Object);
+        assert_eq!(chosen.dialect(registry.find("get_ticket")), Dialect::Object);
         assert_eq!(chosen.dialect(None), Dialect::Object);
         assert!(Address::parse(Some("errors=xml"), &registry).is_err());
     }

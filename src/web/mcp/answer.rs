@@ -111,3 +111,72 @@ fn error(status: StatusCode, error: &Value, id: Option<&Value>) -> Response {
     let body = json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string();
     (status, [(CONTENT_TYPE, "application/json")], body).into_response()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HERE: &str = "https://assay.example";
+
+    fn reply() -> Result<Reply, Fault> {
+        Ok(Reply {
+            summary: "Found it.".to_owned(),
+            data: json!({ "count": 1 }),
+            warnings: vec![],
+            next: vec![],
+        })
+    }
+
+    /// The parts of a result: structured content, the only text as JSON, whether it is an error.
+    fn parts(result: &CallToolResult) -> (Option<Value>, Value, bool) {
+        let wire = serde_json::to_value(result).expect("plain data");
+        let blocks = wire["content"].as_array().expect("content");
+        assert_eq!(blocks.len(), 1);
+        let text = blocks[0]["text"].as_str().expect("a text");
+        let text = serde_json::from_str(text).expect("the text is JSON");
+        (wire.get("structuredContent").cloned(), text, wire["isError"] == true)
+    }
+
+    #[test]
+    fn a_success_is_told_to_programs_and_as_the_same_text_to_models() {
+        for dialect in Dialect::ALL {
+            let result = outcome(*dialect, HERE, "count", reply()).expect("a result");
+
+            let (structured, text, is_error) = parts(&result);
+            assert_eq!((structured, is_error), (Some(text.clone()), false), "{dialect}");
+            let data = if *dialect == Dialect::Envelope { &text["data"] } else { &text };
+            assert_eq!(data, &json!({ "count": 1 }));
+        }
+    }
+
+    #[test]
+    fn a_failure_is_told_in_its_dialect_and_never_as_structured_content() {
+        let fail = |dialect| {
+            outcome(dialect, HERE, "count", Err(Fault::new(Code::NotFound, "No such ticket.")))
+        };
+
+        let rpc = fail(Dialect::Jsonrpc).expect_err("an error of the protocol");
+        assert_eq!((rpc.code.0, rpc.message.as_ref()), (-32600, "No such ticket."));
+        assert_eq!(rpc.data, Some(json!({ "code": "NOT_FOUND", "statusCode": 404 })));
+
+        let (structured, text, is_error) = parts(&fail(Dialect::Envelope).expect("a result"));
+        assert_eq!((structured, is_error), (None, true));
+        assert_eq!((&text["ok"], &text["tool"]), (&json!(false), &json!("count")));
+
+        let (structured, text, is_error) = parts(&fail(Dialect::Object).expect("a result"));
+        assert_eq!((structured, is_error), (None, true));
+        assert_eq!(text["format"], "cora-mcp-error");
+        let docs = text["docsUrl"].as_str().expect("an address");
+        assert!(docs.starts_with("https://assay.example/docs/errors#"), "{docs}");
+    }
+
+    #[test]
+    fn who_has_no_key_is_told_how_at_both_levels() {
+        let fault = Fault::new(Code::Unauthenticated, "No key came with the call.");
+
+        let response = refused(&fault, Some(&json!("a")));
+
+        assert_eq!(response.status(), 401);
+        assert!(response.headers()[WWW_AUTHENTICATE].to_str().is_ok_and(|v| v.starts_with("Bearer")));
+    }
+}

@@ -109,3 +109,72 @@ fn enveloped(data: &Map<String, Value>) -> Map<String, Value> {
         _ => Map::new(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::envelope;
+
+    fn address(query: &str) -> Address {
+        Address::parse(Some(query), &Registry::new()).expect("a good address")
+    }
+
+    #[test]
+    fn the_catalog_names_each_tool_with_its_arguments() {
+        let registry = Registry::new();
+
+        let catalog = public(&registry, &Address::default(), Millis(1_785_333_600_000));
+
+        let catalog: Value = serde_json::from_str(&catalog).expect("JSON");
+        assert_eq!(catalog["version"], 2);
+        assert_eq!(catalog["generatedAt"], "2026-07-29T14:00:00.000Z");
+        let listed = catalog["tools"].as_array().expect("a list");
+        assert_eq!(listed.len(), registry.all().len());
+        let one = listed.iter().find(|tool| tool["name"] == "get_ticket").expect("the tool");
+        assert_eq!(
+            (&one["source"], &one["mutating"], &one["required"]),
+            (&json!("invoke"), &json!(false), &json!(["ticket"]))
+        );
+        assert_eq!(one["parameters"]["type"], "object");
+    }
+
+    #[test]
+    fn every_tool_is_listed_in_order_with_both_schemas_and_its_hints() {
+        let registry = Registry::new();
+
+        for query in ["", "errors=envelope", "errors=object"] {
+            let listed = tools(&registry, &address(query));
+
+            let names: Vec<&str> = listed.iter().map(|tool| tool.name.as_ref()).collect();
+            let all: Vec<&str> = registry.all().iter().map(|tool| tool.name).collect();
+            assert_eq!(names, all);
+            for tool in listed {
+                let output = tool.output_schema.expect("a schema of the answer");
+                assert_eq!(output["type"], "object", "{}", tool.name);
+                assert_eq!(tool.input_schema["type"], "object", "{}", tool.name);
+                let hints = tool.annotations.expect("hints");
+                assert_eq!(hints.open_world_hint, Some(false));
+                assert!(hints.title.is_some_and(|title| !title.is_empty()));
+            }
+        }
+    }
+
+    #[test]
+    fn an_enveloped_answer_holds_against_the_schema_it_is_listed_with() {
+        let data = json!({
+            "type": "object",
+            "properties": { "count": { "type": "integer" } },
+            "required": ["count"],
+        });
+        let schema = enveloped(data.as_object().expect("an object"));
+        let check = jsonschema::validator_for(&Value::Object(schema)).expect("a schema");
+        let say = |data: Value| {
+            let said = envelope::success("count", "One.", &data, &["Old.".to_owned()], &[]);
+            serde_json::to_value(said).expect("plain data")
+        };
+
+        assert!(check.is_valid(&say(json!({ "count": 1 }))));
+        assert!(!check.is_valid(&say(json!({ "count": "one" }))));
+        assert!(!check.is_valid(&say(Value::Null)));
+    }
+}
