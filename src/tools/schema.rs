@@ -42,24 +42,31 @@ const DROPPED: [&str; 18] = [
 /// The schema of a tool's arguments, as every client takes it.
 #[must_use]
 pub fn input(schema: Value) -> Object {
-    root(schema, Side::Input)
+    root(schema, Side::Input, false)
+}
+
+/// The schema by which a call's arguments are checked: that of [`input`], with the formats of
+/// texts, which some clients refuse to be told.
+#[must_use]
+pub fn checked(schema: Value) -> Object {
+    root(schema, Side::Input, true)
 }
 
 /// The schema of a tool's answer, as every client takes it. A value that may be null is said with
 /// one nested `anyOf`, since a strict reader checks the answer against it.
 #[must_use]
 pub fn output(schema: Value) -> Object {
-    root(schema, Side::Output)
+    root(schema, Side::Output, false)
 }
 
-fn root(schema: Value, side: Side) -> Object {
+fn root(schema: Value, side: Side, formats: bool) -> Object {
     let mut defs = Object::new();
     for key in ["$defs", "definitions"] {
         if let Some(Value::Object(found)) = schema.get(key) {
             defs.extend(found.clone());
         }
     }
-    let mut walk = Walk { defs, open: Vec::new(), side };
+    let mut walk = Walk { defs, open: Vec::new(), side, formats };
     let mut done = walk.schema(schema);
     done.remove("anyOf");
     let mut out = Object::new();
@@ -75,6 +82,8 @@ struct Walk {
     /// The references being inlined, so that a type that holds itself ends.
     open: Vec<String>,
     side: Side,
+    /// Whether the formats of texts stay.
+    formats: bool,
 }
 
 impl Walk {
@@ -138,7 +147,8 @@ impl Walk {
     /// Drops what is not portable and goes on into what is.
     fn clean(&mut self, map: &mut Object) {
         map.retain(|key, _| !DROPPED.contains(&key.as_str()));
-        if map.get("format").is_some_and(|format| format != "date-time") {
+        let stays = self.formats && map.get("type") == Some(&json!("string"));
+        if !stays && map.get("format").is_some_and(|format| format != "date-time") {
             map.remove("format");
         }
         if map.get("default").is_some_and(Value::is_null) {
@@ -454,6 +464,24 @@ mod tests {
         assert_eq!(properties["free"], json!({}));
         assert_eq!(properties["shape"]["properties"]["shape"]["enum"], json!(["circle", "square"]));
         assert_eq!(properties["shape"]["required"], json!(["shape"]));
+    }
+
+    #[test]
+    fn formats_of_texts_are_for_the_check_alone() {
+        let schema = json!({ "properties": {
+            "id": { "type": ["string", "null"], "format": "uuid" },
+            "at": { "type": "string", "format": "date-time" },
+            "count": { "type": "integer", "format": "int64" },
+        } });
+
+        let (listed, held) = (input(schema.clone()), checked(schema));
+
+        assert_eq!(listed["properties"]["id"], json!({ "type": "string" }));
+        assert_eq!(held["properties"]["id"], json!({ "type": "string", "format": "uuid" }));
+        for one in [listed, held] {
+            assert_eq!(one["properties"]["at"]["format"], "date-time");
+            assert_eq!(one["properties"]["count"], json!({ "type": "integer" }));
+        }
     }
 
     #[test]

@@ -1,0 +1,5 @@
+//! The doors.
+
+pub mod host;
+pub mod key;
+pub mod mcp;
