@@ -11,4 +11,5 @@ pub mod proofs;
 pub mod store;
 pub mod tickets;
 pub mod tools;
+pub mod web;
 pub mod work;

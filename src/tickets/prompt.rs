@@ -60,6 +60,9 @@ fn head(out: &mut String, facts: &Facts<'_>) {
     say!(out, "Ticket: {}", ticket.reference());
     say!(out, "Title: {}", text::first_line(&ticket.title));
     say!(out, "Kind: {}", ticket.kind);
+    if let Some(base) = &ticket.base_commit {
+        say!(out, "Base: {base}");
+    }
     for question in facts.answers {
         say!(out, "Question: {}", one_line(&question.text));
         say!(out, "Answer: {}", one_line(question.answer.as_deref().unwrap_or("")));

@@ -40,7 +40,7 @@ pub(super) fn outcome(
 }
 
 /// Logs the cause of a fault, which the caller never sees.
-pub(super) fn log(fault: &Fault, request: RequestId) {
+pub(in crate::web) fn log(fault: &Fault, request: RequestId) {
     if fault.cause().is_some() {
         tracing::error!(?fault, %request, "A call over MCP failed");
     }

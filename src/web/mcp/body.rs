@@ -119,7 +119,7 @@ pub(super) fn cancelled_request(bytes: &[u8]) -> Option<String> {
 }
 
 /// Reads a body up to the limit, within the time that a slow client is given.
-pub(super) async fn collect(headers: &HeaderMap, body: Body) -> Result<Bytes, Fault> {
+pub(in crate::web) async fn collect(headers: &HeaderMap, body: Body) -> Result<Bytes, Fault> {
     let said: Option<usize> =
         headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
     if said.is_some_and(|length| length > LIMIT) {

@@ -11,8 +11,8 @@
 //! `?errors=envelope|jsonrpc|object` chooses one dialect of failure for all of them.
 
 mod address;
-mod answer;
-mod body;
+pub(super) mod answer;
+pub(super) mod body;
 mod calls;
 mod catalog;
 mod door;

@@ -1,0 +1,250 @@
+//! The program as a value: opened, served, closed. `main` and the tests build the same one.
+
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::net::SocketAddr;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::middleware::{from_fn, from_fn_with_state};
+use axum::routing::{any, get};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use crate::accounts::setup;
+use crate::base::{BootId, Clock, Code, Entropy, Fault, Secret};
+use crate::events::Bus;
+use crate::jobs::{self, Worker};
+use crate::projects::git::Git;
+use crate::store::{Blobs, Db};
+use crate::tools::{Gate, RateLimit};
+use crate::web::health::{self, Health};
+use crate::web::host::{self, Hosts};
+use crate::web::invoke::{self, Invoke};
+use crate::web::live_logs::LiveLogs;
+use crate::web::mcp::{self, Door, Setting};
+use crate::web::site::{Setup, Site};
+use crate::web::{dashboard, schemas, serve, trace};
+use crate::work::{self, Env, Paths};
+
+/// How long jobs may take to come to a stop when the server stops.
+const STOP_TIME: Duration = Duration::from_secs(10);
+
+/// What an app is opened with.
+pub struct Opening {
+    /// The data directory; it is made where there is none.
+    pub data: PathBuf,
+    /// Where the app will listen.
+    pub listen: SocketAddr,
+    /// The address that people and agents use, where it differs from where the app listens.
+    pub public_url: Option<String>,
+    /// More hosts that requests may be addressed to.
+    pub allowed_hosts: Vec<String>,
+    /// How often a key may call.
+    pub rate_limit: RateLimit,
+    /// This very program, which agents are started through.
+    pub assay: PathBuf,
+    /// The time.
+    pub clock: Clock,
+    /// Randomness.
+    pub entropy: Entropy,
+}
+
+/// An opened app.
+pub struct App {
+    env: Arc<Env>,
+    gate: Arc<Gate>,
+    worker: Worker,
+    hosts: Arc<Hosts>,
+    logs: LiveLogs,
+    base_url: String,
+    behind_proxy: bool,
+    /// Held as long as the app lives: one process for a data directory.
+    _lock: File,
+}
+
+impl App {
+    /// Opens the data directory and everything on it. Every failure is a sentence for the person at
+    /// the terminal.
+    pub fn open(opening: Opening) -> Result<Self, Fault> {
+        let data = make_directory(&opening.data)?;
+        let lock = lock(&data)?;
+        let (clock, entropy, bus) = (opening.clock, opening.entropy, Bus::default());
+        let db = Db::open(&data, clock.clone(), entropy.clone(), bus.clone())?;
+        let paths = Paths::new(data);
+        let blobs = Blobs::open(paths.blobs(), entropy.clone())?;
+        let git = Git::default();
+        let boot: BootId = entropy.id(clock.now());
+        let local = format!("http://{}", opening.listen);
+        let env = Arc::new(Env {
+            db: db.clone(),
+            blobs,
+            bus: bus.clone(),
+            clock: clock.clone(),
+            entropy,
+            git: git.clone(),
+            boot,
+            paths,
+            assay: opening.assay,
+            url: local.clone(),
+            landings: work::env::Turns::default(),
+        });
+        let worker = Worker::new(jobs::Setup {
+            db: db.clone(),
+            clock: clock.clone(),
+            bus,
+            boot,
+            registry: work::registry(&env),
+            options: jobs::Options { grace: STOP_TIME, ..jobs::Options::default() },
+        });
+        let public_url = opening.public_url.as_deref();
+        Ok(Self {
+            gate: Arc::new(Gate::new(db, clock, opening.rate_limit, git)),
+            worker,
+            hosts: Arc::new(Hosts::new(public_url, &opening.allowed_hosts, opening.listen)),
+            logs: LiveLogs::default(),
+            behind_proxy: opening.public_url.is_some(),
+            base_url: opening.public_url.unwrap_or(local),
+            env,
+            _lock: lock,
+        })
+    }
+
+    /// What background work works with.
+    #[must_use]
+    pub const fn env(&self) -> &Arc<Env> {
+        &self.env
+    }
+
+    /// The gate to every tool.
+    #[must_use]
+    pub const fn gate(&self) -> &Arc<Gate> {
+        &self.gate
+    }
+
+    /// The workers.
+    #[must_use]
+    pub const fn worker(&self) -> &Worker {
+        &self.worker
+    }
+
+    /// The address that people and agents use, without a slash at its end.
+    #[must_use]
+    pub fn base_url(&self) -> &str {
+        &self.base_url
+    }
+
+    /// A one-time link by which somebody becomes the first owner; `None` once somebody has a login.
+    pub async fn setup_link(&self) -> Result<Option<String>, Fault> {
+        let token: Option<Secret> = self.env.db.write(setup::mint).await?;
+        Ok(token.map(|token| format!("{}/setup/{}", self.base_url, token.reveal())))
+    }
+
+    /// Serves until `shutdown`: then takes nothing new, finishes requests, hands jobs back.
+    pub async fn serve(&self, listener: TcpListener, shutdown: CancellationToken) {
+        if let Err(fault) = work::end_orphans(&self.env).await {
+            tracing::error!(?fault, "Processes of an earlier start were not all ended");
+        }
+        let streams = CancellationToken::new();
+        let router = self.router(&streams);
+        let ends_streams = async {
+            // Streams never end by themselves, so they end first.
+            shutdown.cancelled().await;
+            streams.cancel();
+        };
+        tokio::join!(
+            serve::serve(listener, router, shutdown.clone()),
+            self.worker.run(shutdown.clone()),
+            self.logs.follow(self.env.bus.clone(), streams.clone()),
+            ends_streams,
+        );
+    }
+
+    /// Every route. `shutdown` ends the streams that are open.
+    pub fn router(&self, shutdown: &CancellationToken) -> Router {
+        let env = &self.env;
+        let invoke = Invoke::new(self.gate.clone(), env.clock.clone(), env.entropy.clone());
+        let posted = invoke.clone();
+        let door = Door::new(
+            self.gate.clone(),
+            Setting {
+                invoke: Arc::new(move |parts, body| {
+                    let invoke = posted.clone();
+                    Box::pin(async move { invoke.answer(parts, body).await })
+                }),
+                public_url: self.base_url.clone(),
+                clock: env.clock.clone(),
+                entropy: env.entropy.clone(),
+                shutdown: shutdown.clone(),
+            },
+        );
+        let site = Site::new(Setup {
+            db: env.db.clone(),
+            blobs: env.blobs.clone(),
+            gate: self.gate.clone(),
+            clock: env.clock.clone(),
+            entropy: env.entropy.clone(),
+            bus: env.bus.clone(),
+            logs: self.logs.clone(),
+            git: env.git.clone(),
+            origin: self.base_url.clone(),
+            behind_proxy: self.behind_proxy,
+            shutdown: shutdown.clone(),
+        });
+        let health = Health { db: env.db.clone(), worker: self.worker.clone() };
+        let machine = Router::new()
+            .route("/api/mcp/v1/invoke", any(invoke::enter).with_state(invoke))
+            .route("/schemas/{format}/{file}", get(schemas::show))
+            .merge(mcp::routes(Arc::new(door)));
+        Router::new()
+            .merge(machine)
+            .merge(dashboard::routes(site))
+            .layer(from_fn_with_state(self.hosts.clone(), host::guard))
+            .route("/healthz", get(health::alive))
+            .route("/readyz", get(health::ready).with_state(health))
+            .layer(from_fn(trace::layer))
+    }
+}
+
+/// The data directory as an absolute path without links. It holds keys and logins, so it is for its
+/// owner alone.
+fn make_directory(data: &Path) -> Result<PathBuf, Fault> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(data);
+    made.and_then(|()| data.canonicalize()).map_err(|error| {
+        let message = format!(
+            "The data directory {} cannot be made or opened: {error}. Choose another with --data, \
+             or give this user the right to write there.",
+            data.display()
+        );
+        Fault::new(Code::Unavailable, message).because(error)
+    })
+}
+
+fn lock(data: &Path) -> Result<File, Fault> {
+    let path = data.join("lock");
+    let unusable = |error: std::io::Error| {
+        let message = format!("The file {} cannot be used: {error}.", path.display());
+        Fault::new(Code::Unavailable, message).because(error)
+    };
+    let file = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .mode(0o600)
+        .open(&path)
+        .map_err(unusable)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            let message = format!(
+                "Another Assay serves the data directory {}. Stop it first, or choose another \
+                 directory with --data.",
+                data.display()
+            );
+            Err(Fault::new(Code::Conflict, message))
+        }
+        Err(TryLockError::Error(error)) => Err(unusable(error)),
+    }
+}

@@ -1,0 +1,33 @@
+//! `GET /schemas/<format>/v<N>.json`: the published JSON Schemas.
+
+use axum::Json;
+use axum::extract::Path;
+use axum::response::{IntoResponse, Response};
+use http::StatusCode;
+use http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL};
+use serde_json::json;
+
+use crate::contract::schema;
+
+/// Answers with a schema, or says which there are.
+pub async fn show(Path((format, file)): Path<(String, String)>) -> Response {
+    let version = file.strip_prefix('v').and_then(|rest| rest.strip_suffix(".json"));
+    let found = version.and_then(|version| version.parse().ok()).and_then(|version| {
+        schema::find(&format, version)
+    });
+    match found {
+        Some(schema) => {
+            let headers =
+                [(CACHE_CONTROL, "public, max-age=3600"), (ACCESS_CONTROL_ALLOW_ORIGIN, "*")];
+            (headers, Json(schema)).into_response()
+        }
+        None => {
+            let known: Vec<String> = schema::FORMATS
+                .iter()
+                .map(|(format, version)| format!("/schemas/{format}/v{version}.json"))
+                .collect();
+            let said = json!({ "error": "There is no such schema.", "known": known });
+            (StatusCode::NOT_FOUND, Json(said)).into_response()
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! What is written down of each request: method, path, status, time. Never headers, bodies or the
+//! query, which may hold secrets; a path that is a secret itself, as a set-up link, is shortened.
+
+use std::time::Duration;
+
+use axum::extract::Request;
+use axum::middleware::Next;
+use axum::response::Response;
+
+/// Requests that take longer are worth a line of their own.
+const SLOW: Duration = Duration::from_secs(2);
+
+/// Logs a request once it is answered.
+pub async fn layer(request: Request, next: Next) -> Response {
+    let method = request.method().clone();
+    let path = shown(request.uri().path());
+    let began = tokio::time::Instant::now();
+    let response = next.run(request).await;
+    let took = began.elapsed();
+    let (status, took_ms) = (response.status().as_u16(), took.as_secs_f64() * 1e3);
+    if status >= 500 {
+        tracing::error!(%method, path, status, took_ms, "A request failed");
+    } else if took > SLOW && !path.starts_with("/events") {
+        tracing::warn!(%method, path, status, took_ms, "A request was slow");
+    } else {
+        tracing::debug!(%method, path, status, took_ms, "Answered");
+    }
+    response
+}
+
+fn shown(path: &str) -> String {
+    match path.strip_prefix("/setup/") {
+        Some(_) => "/setup/…".to_owned(),
+        None => crate::base::text::cut(&crate::base::redact::redact(path), 200),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_up_link_is_not_logged() {
+        assert_eq!(shown("/setup/abc"), "/setup/…");
+        assert_eq!(shown("/tickets/ACME-1"), "/tickets/ACME-1");
+    }
+}
