@@ -3,9 +3,11 @@ INSERT INTO tenants (id, slug, name, plan, created_at)
 VALUES (:id, :slug, :name, :plan, :now);
 
 -- name: find_tenant
+-- one: the id is unique.
 SELECT id, slug, name, plan, created_at FROM tenants WHERE id = :tenant;
 
 -- name: find_tenant_by_slug
+-- one: the slug is unique.
 SELECT id, slug, name, plan, created_at FROM tenants WHERE slug = :slug;
 
 -- name: list_tenants
@@ -22,10 +24,13 @@ INSERT INTO users (id, tenant_id, email, name, role, password_hash, created_at)
 VALUES (:id, :tenant, :email, :name, :role, :password_hash, :now);
 
 -- name: any_user
+-- one: EXISTS answers once.
+-- scan: it stops at the first row.
 -- cross-tenant: set-up links exist only while no tenant has anybody.
 SELECT EXISTS (SELECT 1 FROM users) AS found;
 
 -- name: has_owner
+-- one: EXISTS answers once.
 SELECT EXISTS (
     SELECT 1 FROM users WHERE tenant_id = :tenant AND role = 'owner' AND disabled_at IS NULL
 ) AS found;
@@ -38,16 +43,19 @@ ORDER  BY email
 LIMIT  500;
 
 -- name: find_user
+-- one: the id is unique.
 SELECT id, tenant_id, email, name, role, created_at, disabled_at
 FROM   users
 WHERE  tenant_id = :tenant AND id = :id;
 
 -- name: find_user_by_email
+-- one: the address is unique.
 SELECT id, tenant_id, email, name, role, created_at, disabled_at
 FROM   users
 WHERE  tenant_id = :tenant AND email = :email;
 
 -- name: login
+-- one: the address is unique.
 -- cross-tenant: the address says whose the person is.
 SELECT id, tenant_id, email, name, role, created_at, disabled_at, password_hash
 FROM   users
@@ -68,6 +76,7 @@ INSERT INTO sessions (token_hash, user_id, tenant_id, csrf, user_agent, address,
 VALUES (:token_hash, :user, :tenant, :csrf, :user_agent, :address, :now, :now, :expires_at);
 
 -- name: authenticate_session
+-- one: the token is unique.
 -- cross-tenant: the token says who and whose it is.
 SELECT users.id, users.tenant_id, users.email, users.name, users.role, users.created_at,
        users.disabled_at, tenants.plan, sessions.token_hash, sessions.user_id,
@@ -115,6 +124,7 @@ INSERT INTO setup_links (token_hash, created_at, expires_at)
 VALUES (:token_hash, :now, :expires_at);
 
 -- name: open_setup_link
+-- one: EXISTS answers once.
 SELECT EXISTS (
     SELECT 1 FROM setup_links
     WHERE token_hash = :token_hash AND used_at IS NULL AND expires_at > :now
@@ -138,6 +148,7 @@ INSERT INTO api_key_projects (key_id, project_id)
 SELECT :key, id FROM projects WHERE id = :project AND tenant_id = :tenant;
 
 -- name: authenticate_key
+-- one: the hash is unique.
 -- cross-tenant: the key says whose it is.
 SELECT api_keys.id, api_keys.tenant_id, api_keys.name, scope, shown, default_project_id, limited,
        (SELECT group_concat(lower(hex(project_id))) FROM api_key_projects
@@ -165,6 +176,7 @@ ORDER  BY created_at DESC, id DESC
 LIMIT  500;
 
 -- name: find_key
+-- one: the id is unique.
 SELECT id, tenant_id, name, scope, shown, default_project_id, limited,
        (SELECT group_concat(lower(hex(project_id))) FROM api_key_projects
         WHERE key_id = api_keys.id) AS project_ids,

@@ -12,18 +12,21 @@ SET    name = :name, name_norm = :name_norm, description = :description, base_ur
 WHERE  tenant_id = :tenant AND id = :id;
 
 -- name: find
+-- one: the id is unique.
 SELECT id, tenant_id, name, slug, key, description, base_url, repository, base_branch, settings,
        created_at, updated_at
 FROM   projects
 WHERE  tenant_id = :tenant AND id = :id;
 
 -- name: find_by_key
+-- one: the key is unique in a tenant.
 SELECT id, tenant_id, name, slug, key, description, base_url, repository, base_branch, settings,
        created_at, updated_at
 FROM   projects
 WHERE  tenant_id = :tenant AND key = :key;
 
 -- name: find_by_slug
+-- one: the slug is unique in a tenant.
 SELECT id, tenant_id, name, slug, key, description, base_url, repository, base_branch, settings,
        created_at, updated_at
 FROM   projects
@@ -50,9 +53,11 @@ ORDER  BY name_norm, id
 LIMIT  :limit;
 
 -- name: key_taken
+-- one: EXISTS answers once.
 SELECT EXISTS (SELECT 1 FROM projects WHERE tenant_id = :tenant AND key = :key) AS taken;
 
 -- name: slug_taken
+-- one: EXISTS answers once.
 SELECT EXISTS (SELECT 1 FROM projects WHERE tenant_id = :tenant AND slug = :slug) AS taken;
 
 -- name: next_number
@@ -80,6 +85,7 @@ INSERT INTO categories (id, tenant_id, project_id, name, name_norm, created_at)
 VALUES (:id, :tenant, :project, :name, :name_norm, :now);
 
 -- name: find_category
+-- one: the name is unique among those that are not deleted.
 SELECT id, project_id, name
 FROM   categories
 WHERE  tenant_id = :tenant AND project_id = :project AND name_norm = :name_norm

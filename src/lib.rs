@@ -4,6 +4,7 @@ pub mod accounts;
 pub mod base;
 pub mod cli;
 pub mod contract;
+pub mod config;
 pub mod events;
 pub mod jobs;
 pub mod projects;

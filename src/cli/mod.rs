@@ -1,4 +1,76 @@
-//! The command line, one file a subcommand.
+//! The command line, one file a subcommand. The commands work beside a running server, on the
+//! same database.
 
 pub mod agent_shim;
 pub mod demo_agent;
+mod key;
+mod output;
+mod password;
+mod project;
+mod project_set;
+mod tenant;
+mod user;
+mod workspace;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use self::output::Output;
+
+/// What a command ends with.
+type Done = anyhow::Result<()>;
+
+#[derive(Parser)]
+#[command(name = "assay", version, about, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Make, list and revoke API keys
+    #[command(subcommand)]
+    Key(key::Command),
+    /// Add people, list them, change their passwords
+    #[command(subcommand)]
+    User(user::Command),
+    /// Make projects, look at them, change them
+    #[command(subcommand)]
+    Project(project::Command),
+    /// Make and list tenants
+    #[command(subcommand)]
+    Tenant(tenant::Command),
+}
+
+/// Runs the program with its arguments, the program's own name first. Exit code 0 is success, 1
+/// failure, 2 a command line that says nothing usable.
+pub fn run(args: &[OsString]) -> ExitCode {
+    // These two are started by the server, and take what follows as it stands.
+    match args.get(1).and_then(|name| name.to_str()) {
+        Some("agent-shim") => return agent_shim::run(&args[2..]),
+        Some("demo-agent") => return demo_agent::run(&args[2..]),
+        _ => {}
+    }
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // With nobody to print to, the code still tells.
+            drop(error.print());
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
+    let output = Output::standard();
+    let done = match cli.command {
+        Command::Key(command) => key::run(command, &output),
+        Command::User(command) => user::run(command, &output),
+        Command::Project(command) => project::run(command, &output),
+        Command::Tenant(command) => tenant::run(command, &output),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => output::failure(&error),
+    }
+}

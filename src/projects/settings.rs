@@ -182,6 +182,14 @@ impl Settings {
         settings.validate().map(|()| settings)
     }
 
+    /// Reads a settings document from its text.
+    pub fn parse_text(text: &str) -> Result<Self, Fault> {
+        match serde_json::from_str(text) {
+            Ok(document) => Self::parse(&document),
+            Err(error) => Err(refused(vec![issue("", format!("is not JSON: {error}."))])),
+        }
+    }
+
     /// Refuses settings that read well but cannot work.
     pub fn validate(&self) -> Result<(), Fault> {
         let mut issues = Vec::new();

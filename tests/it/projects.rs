@@ -175,7 +175,7 @@ fn a_limited_caller_sees_and_means_only_its_projects() {
     let listed = at.read(|read| projects::list(read, &limited, 10, None)).unwrap();
     assert_eq!(listed.len(), 1);
 
-    let ambiguous = ask(&local(&acme), Some("SAME")).unwrap_err();
+    let ambiguous = ask(&local(&acme), Some("SaME")).unwrap_err();
     assert_eq!(ambiguous.code, Code::AmbiguousProject);
     assert!(ambiguous.issues[1].message.contains(&far.id.to_string()), "{ambiguous:?}");
 }
@@ -184,7 +184,7 @@ fn a_limited_caller_sees_and_means_only_its_projects() {
 fn a_list_is_read_in_pages_by_name() {
     let at = Fixture::new();
     let acme = at.tenant("Acme");
-    for name in ["b", "C", "a", "B"] {
+    for name in ["b", "D", "a", "C"] {
         at.project(&acme, name);
     }
     at.project(&at.tenant("Other"), "aa");
@@ -197,7 +197,7 @@ fn a_list_is_read_in_pages_by_name() {
         page.iter().map(|project| project.name.clone()).collect()
     };
     assert_eq!(names(&first), ["a", "b"]);
-    assert_eq!(names(&second), ["B", "C"]);
+    assert_eq!(names(&second), ["C", "D"]);
     assert!(page(Some(second[1].id)).is_empty());
 }
 

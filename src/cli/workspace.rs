@@ -1,0 +1,111 @@
+//! What a command works on: the database of a data directory, and one tenant in it.
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
+
+use anyhow::Context;
+use clap::Args;
+
+use super::output::Output;
+use crate::accounts::{Actor, Plan, Tenant, audit, tenants};
+use crate::base::{Clock, Code, Entropy, Fault, NextAction};
+use crate::config::DataArgs;
+use crate::events::Bus;
+use crate::store::{Db, Read, Tx};
+
+/// The flags that every command has.
+#[derive(Debug, Clone, Args)]
+pub(super) struct Flags {
+    #[command(flatten)]
+    data: DataArgs,
+    /// The tenant; not needed where there is one
+    #[arg(long, value_name = "TENANT", env = "ASSAY_TENANT")]
+    tenant: Option<String>,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// An opened data directory and the tenant that is meant.
+pub(super) struct Workspace {
+    db: Db,
+    tenant: Option<String>,
+}
+
+impl Workspace {
+    /// Opens the data directory, and makes it and its database where there is none.
+    pub(super) fn open(flags: &Flags, output: &Output) -> anyhow::Result<Self> {
+        let dir = &flags.data.data;
+        make_directory(dir)?;
+        let db = Db::open(dir, Clock::system(), Entropy::system(), Bus::default())?;
+        let workspace = Self { db, tenant: flags.tenant.clone() };
+        if workspace.read(tenants::list)?.is_empty() && workspace.tenant.is_none() {
+            output.note(&format!("The data directory {} has no tenant yet.", dir.display()));
+        }
+        Ok(workspace)
+    }
+
+    /// Runs a reading function.
+    pub(super) fn read<T>(
+        &self,
+        view: impl FnOnce(&Read<'_>) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        self.db.read_blocking(view)
+    }
+
+    /// Runs a change, which is on disk when this returns.
+    pub(super) fn write<T: Send + 'static>(
+        &self,
+        change: impl FnOnce(&mut Tx<'_>) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, Fault> {
+        self.db.write_blocking(change)
+    }
+
+    /// The person at the terminal, acting for the tenant that is meant.
+    pub(super) fn actor(&self) -> Result<Actor, Fault> {
+        match self.read(|read| tenants::choose(read, self.tenant.as_deref()))? {
+            Some(tenant) => Ok(Actor::local(tenant.id, tenant.plan)),
+            None => Err(Fault::new(Code::NotFound, "There is no tenant yet.")
+                .next(NextAction::Run("assay tenant create NAME".to_owned()))),
+        }
+    }
+
+    /// As [`Workspace::actor`]; where there is no tenant at all, one called Default is made, so
+    /// that a sandbox takes one command.
+    pub(super) fn actor_or_new(&self, output: &Output) -> Result<Actor, Fault> {
+        let slug = self.tenant.clone();
+        let (tenant, made): (Tenant, bool) = self.write(move |tx| {
+            if let Some(tenant) = tenants::choose(tx, slug.as_deref())? {
+                return Ok((tenant, false));
+            }
+            let tenant = tenants::create(tx, "Default", Plan::default())?;
+            record(tx, &Actor::local(tenant.id, tenant.plan), "create_tenant", &tenant.slug)?;
+            Ok((tenant, true))
+        })?;
+        if made {
+            output.note(&format!("Made the tenant {}.", tenant.slug));
+        }
+        Ok(Actor::local(tenant.id, tenant.plan))
+    }
+}
+
+/// Notes a change in the audit log, in the change's own transaction.
+pub(super) fn record(
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    action: &str,
+    subject: &str,
+) -> Result<(), Fault> {
+    let entry = audit::Entry { via: "cli", action, subject, outcome: "ok", request: "" };
+    audit::record(tx, actor, entry)
+}
+
+/// The directory holds keys and logins, so it is for its owner alone.
+fn make_directory(dir: &Path) -> anyhow::Result<()> {
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(dir)
+        .with_context(|| format!("the data directory {} cannot be made", dir.display()))
+}

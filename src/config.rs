@@ -1,0 +1,301 @@
+//! Settings of the server, from flags and `ASSAY_*` variables, checked once at the start.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::Args;
+use clap::builder::FalseyValueParser;
+use http::Uri;
+
+use crate::base::{Code, Fault, NextAction};
+
+/// Where everything is kept.
+#[derive(Debug, Clone, Args)]
+pub struct DataArgs {
+    /// The data directory; it is made where there is none
+    #[arg(long, value_name = "DIR", env = "ASSAY_DATA", default_value = "./assay-data")]
+    pub data: PathBuf,
+}
+
+/// The flags of `assay serve`, as they were given.
+#[derive(Debug, Clone, Args)]
+pub struct ServeArgs {
+    /// Where everything is kept.
+    #[command(flatten)]
+    pub data: DataArgs,
+    /// The address to listen on
+    #[arg(
+        long,
+        value_name = "ADDR",
+        env = "ASSAY_LISTEN",
+        default_value = "127.0.0.1:7171",
+        value_parser = parse_listen
+    )]
+    pub listen: SocketAddr,
+    /// The address under which people and agents reach the server, such as https://assay.example
+    #[arg(long, value_name = "URL", env = "ASSAY_PUBLIC_URL")]
+    pub public_url: Option<PublicUrl>,
+    /// One more host that requests may be addressed to: name, name:port or *.domain (repeatable)
+    #[arg(
+        long = "allowed-host",
+        value_name = "HOST",
+        env = "ASSAY_ALLOWED_HOST",
+        value_delimiter = ','
+    )]
+    pub allowed_hosts: Vec<String>,
+    /// Calls that one key may make in a minute, or `off`
+    #[arg(
+        long,
+        value_name = "CALLS_PER_MINUTE|off",
+        env = "ASSAY_RATE_LIMIT",
+        default_value_t = RateLimit::default()
+    )]
+    pub rate_limit: RateLimit,
+    /// Make a self-contained demonstration: a project, its repository, an agent and three tickets
+    #[arg(long, env = "ASSAY_DEMO", value_parser = FalseyValueParser::new())]
+    pub demo: bool,
+}
+
+/// The settings of a server that may start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// The data directory.
+    pub data: PathBuf,
+    /// The address to listen on.
+    pub listen: SocketAddr,
+    /// The address under which the server is reached, where it was named.
+    pub public_url: Option<PublicUrl>,
+    /// More hosts that requests may be addressed to.
+    pub allowed_hosts: Vec<String>,
+    /// How often one key may call.
+    pub rate_limit: RateLimit,
+    /// Whether to make the demonstration.
+    pub demo: bool,
+}
+
+impl Config {
+    /// The settings in the flags, or what is missing and why it is needed.
+    pub fn new(args: ServeArgs) -> Result<Self, Fault> {
+        if !args.listen.ip().is_loopback() && args.public_url.is_none() {
+            return Err(no_public_url(args.listen));
+        }
+        if let Some(host) = args.allowed_hosts.iter().find(|host| !is_host(host)) {
+            let said = format!("{host:?} is no host; give a name, a name with a port, or *.domain.");
+            return Err(Fault::argument("--allowed-host", said));
+        }
+        Ok(Self {
+            data: args.data.data,
+            listen: args.listen,
+            public_url: args.public_url,
+            allowed_hosts: args.allowed_hosts,
+            rate_limit: args.rate_limit,
+            demo: args.demo,
+        })
+    }
+
+    /// The address under which the server is reached, without a slash at its end: the public URL,
+    /// or the one that `listening` gives, which is where the server does listen.
+    #[must_use]
+    pub fn base_url(&self, listening: SocketAddr) -> String {
+        match &self.public_url {
+            Some(url) => url.to_string(),
+            None => format!("http://{listening}"),
+        }
+    }
+}
+
+fn no_public_url(listen: SocketAddr) -> Fault {
+    let message = format!(
+        "Other machines can reach {listen}, and no public URL is set. Links, cookies and the check \
+         of the host that requests are addressed to all need to know under which name the server \
+         is reached; without it any web page could make a browser talk to it."
+    );
+    let port = listen.port();
+    Fault::new(Code::InvalidArgument, message)
+        .issue("--public-url", "is missing; ASSAY_PUBLIC_URL sets it too.")
+        .next(NextAction::Run(format!(
+            "assay serve --listen {listen} --public-url https://assay.example"
+        )))
+        .next(NextAction::Run(format!("assay serve --listen 127.0.0.1:{port}")))
+}
+
+fn is_host(text: &str) -> bool {
+    let odd = |c: char| c.is_whitespace() || c.is_control() || matches!(c, ',' | '@' | '"');
+    !text.is_empty() && text.len() <= 300 && !text.contains(odd)
+}
+
+fn parse_listen(text: &str) -> Result<SocketAddr, String> {
+    let local = text.strip_prefix("localhost:").and_then(|port| port.parse().ok());
+    match (text.parse(), local) {
+        (Ok(address), _) => Ok(address),
+        (_, Some(port)) => Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port)),
+        _ => Err("expected an address and a port, such as 127.0.0.1:7171 or [::]:7171".to_owned()),
+    }
+}
+
+/// The address under which the server is reached: scheme, host and perhaps a port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PublicUrl(String);
+
+impl PublicUrl {
+    /// The address, without a slash at its end.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether browsers reach the server over TLS, so that cookies may demand it.
+    #[must_use]
+    pub fn is_https(&self) -> bool {
+        self.0.starts_with("https://")
+    }
+}
+
+impl fmt::Display for PublicUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromStr for PublicUrl {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let text = text.trim();
+        let uri: Uri = text.parse().map_err(|_| "expected a URL such as https://assay.example")?;
+        let scheme = uri.scheme_str().map(str::to_ascii_lowercase);
+        let scheme = match scheme.as_deref() {
+            Some(scheme @ ("https" | "http")) => scheme,
+            _ => return Err("expected a URL that starts with https:// or http://"),
+        };
+        let authority = uri.authority().ok_or("the URL names no host")?;
+        if authority.as_str().contains('@') || authority.host().is_empty() {
+            return Err("expected a host without a user name");
+        }
+        if !matches!(uri.path(), "" | "/") || uri.query().is_some() || text.contains('#') {
+            return Err("the server is at the root of its host; leave the path out");
+        }
+        Ok(Self(format!("{scheme}://{}", authority.as_str().to_ascii_lowercase())))
+    }
+}
+
+/// How often one key may call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RateLimit {
+    /// This many calls a minute.
+    PerMinute(NonZeroU32),
+    /// As often as it likes.
+    Off,
+}
+
+impl Default for RateLimit {
+    fn default() -> Self {
+        const CALLS: NonZeroU32 = NonZeroU32::new(3_000).expect("it is not zero");
+        Self::PerMinute(CALLS)
+    }
+}
+
+impl fmt::Display for RateLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::PerMinute(calls) => calls.fmt(f),
+            Self::Off => f.write_str("off"),
+        }
+    }
+}
+
+impl FromStr for RateLimit {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.trim() {
+            "off" => Ok(Self::Off),
+            text => match text.parse() {
+                Ok(calls) => Ok(Self::PerMinute(calls)),
+                Err(_) => Err("expected a number of calls greater than 0, or off"),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        serve: ServeArgs,
+    }
+
+    fn config(args: &[&str]) -> Result<Config, String> {
+        let line = Line::try_parse_from([&["serve"], args].concat());
+        let args = line.map_err(|error| error.to_string())?.serve;
+        Config::new(args).map_err(|fault| format!("{:?}", fault.issues))
+    }
+
+    #[test]
+    fn without_flags_the_server_is_for_this_machine() {
+        let config = config(&[]).expect("no flag is needed");
+
+        assert_eq!(config.listen.to_string(), "127.0.0.1:7171");
+        assert_eq!(config.base_url(config.listen), "http://127.0.0.1:7171");
+        assert_eq!(config.rate_limit.to_string(), "3000");
+        assert!(!config.demo);
+    }
+
+    #[test]
+    fn listening_beyond_this_machine_needs_a_public_url() {
+        for listen in ["0.0.0.0:7171", "[::]:80", "192.168.1.5:7171"] {
+            let refused = config(&["--listen", listen]).expect_err(listen);
+            let allowed = config(&["--listen", listen, "--public-url", "https://a.example"]);
+
+            assert!(refused.contains("--public-url"), "{refused}");
+            assert!(allowed.is_ok(), "{allowed:?}");
+        }
+        for listen in ["127.0.0.2:1", "[::1]:7171", "localhost:0"] {
+            assert!(config(&["--listen", listen]).is_ok(), "{listen}");
+        }
+    }
+
+    #[test]
+    fn a_public_url_is_an_origin() {
+        for (text, shown) in [
+            ("https://Assay.Example/", Some("https://assay.example")),
+            ("http://10.0.0.1:7171", Some("http://10.0.0.1:7171")),
+            ("assay.example", None),
+            ("ftp://assay.example", None),
+            ("https://u:p@assay.example", None),
+            ("https://assay.example/path", None),
+            ("https://assay.example/?q", None),
+            ("https://", None),
+        ] {
+            let url: Option<PublicUrl> = text.parse().ok();
+
+            assert_eq!(url.as_ref().map(PublicUrl::as_str), shown, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_rate_limit_is_a_number_or_off() {
+        for (text, limited) in [("off", Some("off")), ("1", Some("1")), ("0", None), ("-1", None)] {
+            let limit: Option<RateLimit> = text.parse().ok();
+
+            assert_eq!(limit.map(|limit| limit.to_string()).as_deref(), limited, "{text}");
+        }
+    }
+
+    #[test]
+    fn several_hosts_may_be_allowed_and_nonsense_may_not() {
+        let config_of = |hosts| config(&["--allowed-host", hosts]);
+
+        assert_eq!(config_of("a.example,*.b.example:80").map(|c| c.allowed_hosts.len()), Ok(2));
+        assert!(config_of("a b").is_err());
+        assert!(config_of("u@h").is_err());
+    }
+}

@@ -1,0 +1,269 @@
+//! The command line, as a person or a script runs it.
+
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+/// A data directory that no test shares.
+struct Place {
+    dir: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        Self { dir: tempfile::tempdir().unwrap() }
+    }
+
+    fn data(&self) -> PathBuf {
+        self.dir.path().join("data")
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
+        command.current_dir(self.dir.path()).env_clear();
+        command.env("PATH", std::env!("PATH")).env("ASSAY_DATA", self.data());
+        command.args(args);
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        self.command(args).output().unwrap()
+    }
+
+    /// What a command that succeeds prints.
+    fn out(&self, args: &[&str]) -> String {
+        let output = self.run(args);
+        assert!(output.status.success(), "{args:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn json(&self, args: &[&str]) -> Value {
+        serde_json::from_str(&self.out(&[args, &["--json"]].concat())).unwrap()
+    }
+
+    /// The exit code and the complaint of a command that fails, having printed no result.
+    fn refusal(&self, args: &[&str]) -> (i32, String) {
+        let output = self.run(args);
+        assert!(!output.status.success() && output.stdout.is_empty(), "{args:?}: {output:?}");
+        (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
+    }
+}
+
+const KEY: [&str; 6] = ["key", "create", "--scope", "mcp_full", "--name", "ci bot"];
+
+#[test]
+fn one_command_on_an_empty_machine_prints_a_key_and_nothing_else() {
+    let place = Place::new();
+
+    let key = place.out(&KEY);
+
+    let random = key.strip_prefix("alch_").unwrap().strip_suffix('\n').unwrap();
+    assert_eq!(random.len(), 43);
+    let listed = place.out(&["key", "list"]);
+    assert!(listed.contains("ci bot") && !listed.contains(random), "{listed}");
+    assert_eq!(place.json(&["tenant", "list"])[0]["slug"], "default");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_data_directory_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    place.out(&KEY);
+
+    let mode = std::fs::metadata(place.data()).unwrap().permissions().mode();
+
+    assert_eq!(mode & 0o777, 0o700);
+}
+
+#[test]
+fn a_revoked_key_is_listed_as_revoked() {
+    let place = Place::new();
+    place.out(&KEY);
+
+    place.out(&["key", "revoke", "ci bot"]);
+
+    assert!(place.out(&["key", "list"]).contains("revoked"));
+    assert_eq!(place.refusal(&["key", "revoke", "ci bot"]).0, 1);
+    let rows = place.json(&["key", "list"]);
+    assert!(rows[0]["revokedAt"].is_string(), "{rows}");
+}
+
+#[test]
+fn a_project_key_reaches_its_project_alone() {
+    let place = Place::new();
+    let project = place.json(&["project", "create", "Acme Widgets"]);
+
+    let limited = [&KEY[..], &["--prefix", "vq_live_", "--project", "ACME"]].concat();
+    let key = place.json(&limited);
+
+    assert!(key["key"].as_str().unwrap().starts_with("vq_live_"), "{key}");
+    assert_eq!(key["defaultProject"], project["id"]);
+    assert_eq!(key["onlyProjects"], serde_json::json!([project["id"]]));
+    let whole = place.json(&[&KEY[..], &["--project", "acme-widgets"]].concat());
+    assert_eq!(whole["onlyProjects"], Value::Null);
+}
+
+#[test]
+fn what_cannot_be_done_is_explained_and_has_its_exit_code() {
+    let place = Place::new();
+    place.out(&["project", "create", "Acme"]);
+    let cases: [(&[&str], i32, &str); 11] = [
+        (&["fly"], 2, "unrecognized subcommand"),
+        (&["key", "create", "--name", "x"], 2, "--scope"),
+        (&["key", "create", "--name", "x", "--scope", "all"], 2, "mcp_read, mcp_full or ci"),
+        (&["key", "create", "--name", " ", "--scope", "ci"], 2, "name: it is empty"),
+        (&[&KEY[..], &["--prefix", "vq_live_"]].concat(), 2, "belongs to one project"),
+        (&[&KEY[..], &["--project", "nothing"]].concat(), 1, "no project \"nothing\""),
+        (&[&KEY[..], &["--tenant", "nobody"]].concat(), 1, "no tenant \"nobody\""),
+        (&["project", "set", "ACME", "colour=red"], 2, "the names are"),
+        (&["project", "set", "ACME", "agent=nobody"], 2, "claude, codex or script"),
+        (&["project", "set", "ACME", "repository=ext::sh -c x"], 2, "repository"),
+        (&["project", "show", "nothing"], 1, "no project \"nothing\""),
+    ];
+    for (args, code, says) in cases {
+        let (got, complaint) = place.refusal(args);
+
+        assert_eq!(got, code, "{args:?}: {complaint}");
+        assert!(complaint.contains(says), "{args:?}: {complaint}");
+    }
+}
+
+#[test]
+fn with_several_tenants_one_must_be_named() {
+    let place = Place::new();
+    place.out(&["tenant", "create", "Acme"]);
+    place.out(&["tenant", "create", "Other", "--plan", "read_only"]);
+
+    let (code, complaint) = place.refusal(&KEY);
+
+    assert_eq!(code, 2);
+    assert!(complaint.contains("acme or other"), "{complaint}");
+    place.out(&[&KEY[..], &["--tenant", "other"]].concat());
+    assert_eq!(place.json(&["key", "list", "--tenant", "other"]).as_array().unwrap().len(), 1);
+    assert_eq!(place.json(&["key", "list", "--tenant", "acme"]).as_array().unwrap().len(), 0);
+    assert_eq!(place.refusal(&["tenant", "create", "Acme"]).0, 1);
+}
+
+#[test]
+fn an_empty_directory_says_what_to_do_first() {
+    let place = Place::new();
+
+    let (code, complaint) = place.refusal(&["key", "list"]);
+
+    assert_eq!(code, 1);
+    assert!(complaint.contains("assay tenant create"), "{complaint}");
+}
+
+#[test]
+fn the_first_person_is_an_owner_and_a_password_is_made_up_or_read() {
+    let place = Place::new();
+
+    let made_up = place.out(&["user", "create", "Ada@Example.org", "--name", "Ada"]);
+    let mut given = place.command(&["user", "create", "bob@example.org", "--password-stdin"]);
+    let given = given.write_stdin("correct horse\n").output().unwrap();
+
+    assert!(made_up.trim_end().len() >= 20 && made_up.lines().count() == 1, "{made_up}");
+    assert!(given.status.success() && given.stdout.is_empty(), "{given:?}");
+    let people = place.json(&["user", "list"]);
+    assert_eq!(people[0]["email"], "ada@example.org");
+    assert_eq!([&people[0]["role"], &people[1]["role"]], ["owner", "member"]);
+    assert_eq!(place.refusal(&["user", "create", "ADA@example.org"]).0, 1);
+}
+
+#[test]
+fn a_password_is_changed_and_a_bad_one_is_not_taken() {
+    let place = Place::new();
+    place.out(&["user", "create", "ada@example.org"]);
+    let passwd = ["user", "passwd", "ada@example.org"];
+
+    let mut short = place.command(&[&passwd[..], &["--password-stdin"]].concat());
+    let short = short.write_stdin("short\n").output().unwrap();
+
+    assert_eq!(short.status.code(), Some(2), "{short:?}");
+    assert!(place.out(&passwd).trim_end().len() >= 20);
+    assert_eq!(place.refusal(&["user", "passwd", "eve@example.org"]).0, 1);
+    assert!(place.refusal(&["user", "disable", "ada@example.org"]).1.contains("last owner"));
+}
+
+#[test]
+fn a_project_is_set_up_step_by_step_and_tells_what_is_amiss() {
+    let place = Place::new();
+    let created = place.json(&["project", "create", "Acme", "--base-url", "https://acme.example"]);
+    assert_eq!(codes(&created, "blockers"), ["no_repository", "no_agent"]);
+    repository(place.dir.path());
+
+    let set = place.json(&[
+        "project",
+        "set",
+        "acme",
+        "repository=./repo",
+        "agent=claude",
+        "verify=make test",
+        "verify=make lint",
+        "landing=squash",
+        "concurrency=4",
+        "description=Widgets",
+    ]);
+
+    assert_eq!(codes(&set, "blockers"), Vec::<String>::new());
+    assert_eq!(codes(&set, "warnings"), Vec::<String>::new());
+    let repo = place.dir.path().canonicalize().unwrap().join("repo");
+    assert_eq!(set["repository"], repo.to_str().unwrap());
+    assert_eq!(set["settings"]["verify"][1]["command"], "make lint");
+    assert_eq!(set["settings"]["agents"]["default"], "claude");
+    let shown = place.out(&["project", "show", "ACME"]);
+    assert!(shown.contains("claude (default)") && shown.contains("make test"), "{shown}");
+    assert!(place.out(&["project", "list"]).contains("ACME"));
+
+    let cleared = place.json(&["project", "set", "ACME", "verify=", "base-branch=nowhere"]);
+    assert_eq!(codes(&cleared, "blockers"), ["repository_unusable"]);
+    assert_eq!(codes(&cleared, "warnings"), ["no_verify_command"]);
+}
+
+#[test]
+fn a_whole_settings_document_comes_from_a_file_or_standard_input() {
+    let place = Place::new();
+    place.out(&["project", "create", "Acme"]);
+    let file = place.dir.path().join("settings.json");
+    std::fs::write(&file, r#"{"limits":{"implementRounds":1}}"#).unwrap();
+
+    let set = place.json(&["project", "set", "ACME", "settings=settings.json"]);
+    let mut bad = place.command(&["project", "set", "ACME", "settings=-"]);
+    let bad = bad.write_stdin(r#"{"limits":{"implementRounds":0},"verify":[]}"#).output().unwrap();
+
+    assert_eq!(set["settings"]["limits"]["implementRounds"], 1);
+    assert_eq!(bad.status.code(), Some(2));
+    let complaint = String::from_utf8(bad.stderr).unwrap();
+    assert!(complaint.contains("settings.limits.implementRounds"), "{complaint}");
+}
+
+fn codes(project: &Value, list: &str) -> Vec<String> {
+    let found = project["health"][list].as_array().unwrap();
+    found.iter().map(|finding| finding["code"].as_str().unwrap().to_owned()).collect()
+}
+
+/// A repository with one commit at `repo` under a directory.
+fn repository(under: &Path) {
+    let git = |args: &[&str]| {
+        let mut command = Command::new("git");
+        command.current_dir(under).args(args);
+        command.env("HOME", under).env("GIT_CONFIG_NOSYSTEM", "1");
+        command.assert().success();
+    };
+    git(&["init", "--quiet", "--initial-branch=main", "repo"]);
+    git(&[
+        "-C",
+        "repo",
+        "-c",
+        "user.name=t",
+        "-c",
+        "user.email=t@example.org",
+        "commit",
+        "--quiet",
+        "--allow-empty",
+        "--message=First",
+    ]);
+}
