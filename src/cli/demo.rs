@@ -189,8 +189,8 @@ fn tickets() -> [Asked; 3] {
         Asked {
             key: "demo:1",
             title: "Add a dark mode toggle to the header",
-            description: "A button in the page's header switches between light and dark. The \
-                          choice is kept for the next visit. `sh test.sh` passes.",
+            description: "A button in the page's header switches between light and dark. It starts \
+                          as the reader's system has it. `sh test.sh` passes.",
             waits: None,
         },
         Asked {

@@ -3,11 +3,15 @@
 
 pub mod agent_shim;
 pub mod demo_agent;
+mod bridge;
+mod call;
+mod demo;
 mod key;
 mod output;
 mod password;
 mod project;
 mod project_set;
+mod serve;
 mod tenant;
 mod user;
 mod workspace;
@@ -31,6 +35,12 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Start the server
+    Serve(crate::config::ServeArgs),
+    /// Speak MCP on standard input and output, for clients that know no other way
+    Mcp(bridge::BridgeArgs),
+    /// Call a tool and print its answer
+    Call(call::CallArgs),
     /// Make, list and revoke API keys
     #[command(subcommand)]
     Key(key::Command),
@@ -63,7 +73,11 @@ pub fn run(args: &[OsString]) -> ExitCode {
         }
     };
     let output = Output::standard();
+    crate::telemetry::start(log_filter().as_deref());
     let done = match cli.command {
+        Command::Serve(args) => serve::run(args, &output),
+        Command::Mcp(args) => bridge::run(&args, &output),
+        Command::Call(args) => call::run(&args, &output),
         Command::Key(command) => key::run(command, &output),
         Command::User(command) => user::run(command, &output),
         Command::Project(command) => project::run(command, &output),
@@ -73,4 +87,10 @@ pub fn run(args: &[OsString]) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => output::failure(&error),
     }
+}
+
+/// What is logged: `ASSAY_LOG`. Clap reads every other setting; this one is wanted before it.
+#[expect(clippy::disallowed_methods, reason = "a setting that has no flag, for it comes first")]
+fn log_filter() -> Option<String> {
+    std::env::var("ASSAY_LOG").ok()
 }

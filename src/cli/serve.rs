@@ -12,8 +12,8 @@ use super::demo::{self, Demo};
 use super::output::Output;
 use crate::app::{App, Opening};
 use crate::base::{Clock, Code, Entropy, Fault, NextAction};
-use crate::config::{Config, ServeArgs};
-use crate::web::dashboard;
+use crate::config::{self, Config, ServeArgs};
+use crate::tools::RateLimit;
 
 /// Runs the server until it is told to stop.
 pub(super) fn run(args: ServeArgs, output: &Output) -> anyhow::Result<()> {
@@ -33,7 +33,10 @@ async fn serve(config: &Config, output: &Output) -> anyhow::Result<()> {
         listen,
         public_url: config.public_url.as_ref().map(ToString::to_string),
         allowed_hosts: config.allowed_hosts.clone(),
-        rate_limit: config.rate_limit,
+        rate_limit: match config.rate_limit {
+            config::RateLimit::PerMinute(calls) => RateLimit::CallsAMinute(calls),
+            config::RateLimit::Off => RateLimit::Off,
+        },
         assay: assay.clone(),
         clock: Clock::system(),
         entropy: Entropy::system(),
@@ -122,12 +125,6 @@ async fn greet(app: &App, demo: Option<&Demo>, output: &Output) -> anyhow::Resul
 }
 
 fn clients(url: &str, key: &str, output: &Output) -> anyhow::Result<()> {
-    for client in dashboard::client_configurations(url, key) {
-        output.line("")?;
-        output.line(&format!("  {}. {}", client.name, client.where_to))?;
-        for line in client.text.lines() {
-            output.line(&format!("    {line}"))?;
-        }
-    }
+    output.note(&format!("{url} {key}"));
     Ok(())
 }

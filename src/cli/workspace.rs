@@ -46,6 +46,11 @@ impl Workspace {
         Ok(workspace)
     }
 
+    /// The database.
+    pub(super) const fn db(&self) -> &Db {
+        &self.db
+    }
+
     /// Runs a reading function.
     pub(super) fn read<T>(
         &self,

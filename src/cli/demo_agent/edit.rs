@@ -150,7 +150,9 @@ impl Work {
                     "\n:root {{\n  --accent: {colour};\n}}\n\na,\nbutton {{\n  \
                      accent-color: var(--accent);\n  color: var(--accent);\n}}\n"
                 );
-                edits.insert(STYLE, &format!("--accent: {colour};"), &rule)?;
+                if !edits.set(STYLE, "--accent: ", colour)? {
+                    edits.insert(STYLE, &format!("--accent: {colour};"), &rule)?;
+                }
             }
             Self::Section { title, text } => {
                 let mark = section_mark(title);
@@ -190,6 +192,19 @@ struct Edits<'a> {
 }
 
 impl Edits<'_> {
+    /// Gives a declaration that is there another value; `false` where it is not there.
+    fn set(&mut self, file: &'static str, name: &str, value: &str) -> io::Result<bool> {
+        let path = self.place.join(file);
+        let old = fs::read_to_string(&path).unwrap_or_default();
+        let Some((before, after)) = old.split_once(name) else { return Ok(false) };
+        let Some((was, rest)) = after.split_once(';') else { return Ok(false) };
+        if was != value {
+            fs::write(&path, [before, name, value, ";", rest].concat())?;
+            self.changed.push(file);
+        }
+        Ok(true)
+    }
+
     /// Puts `text` at the end of the file, within the body of a page, unless `mark` is in the
     /// file already.
     fn insert(&mut self, file: &'static str, mark: &str, text: &str) -> io::Result<()> {
@@ -202,7 +217,8 @@ impl Edits<'_> {
         if old.contains(mark) {
             return Ok(());
         }
-        let end = if file == PAGE { old.rfind("</body>") } else { None };
+        let goes_before = if text == TOGGLE && old.contains("</header>") { "</header>" } else { "</body>" };
+        let end = if file == PAGE { old.rfind(goes_before) } else { None };
         let (before, after) = old.split_at(end.unwrap_or(old.len()));
         // The closing tag keeps its indentation.
         let (before, indent) = before.split_at(before.trim_end_matches([' ', '\t']).len());
