@@ -23,8 +23,10 @@ use crate::tools::{Gate, RateLimit};
 use crate::web::health::{self, Health};
 use crate::web::host::{self, Hosts};
 use crate::web::invoke::{self, Invoke};
+use crate::web::live_logs::LiveLogs;
 use crate::web::mcp::{self, Door, Setting};
-use crate::web::{schemas, serve, trace};
+use crate::web::site::{Setup, Site};
+use crate::web::{dashboard, schemas, serve, trace};
 use crate::work::{self, Env, Paths};
 
 /// How long jobs may take to come to a stop when the server stops.
@@ -56,6 +58,7 @@ pub struct App {
     gate: Arc<Gate>,
     worker: Worker,
     hosts: Arc<Hosts>,
+    logs: LiveLogs,
     base_url: String,
     behind_proxy: bool,
     /// Held as long as the app lives: one process for a data directory.
@@ -101,6 +104,7 @@ impl App {
             gate: Arc::new(Gate::new(db, clock, opening.rate_limit, git)),
             worker,
             hosts: Arc::new(Hosts::new(public_url, &opening.allowed_hosts, opening.listen)),
+            logs: LiveLogs::default(),
             behind_proxy: opening.public_url.is_some(),
             base_url: opening.public_url.unwrap_or(local),
             env,
@@ -153,6 +157,7 @@ impl App {
         tokio::join!(
             serve::serve(listener, router, shutdown.clone()),
             self.worker.run(shutdown.clone()),
+            self.logs.follow(&self.env.bus, streams.clone()),
             ends_streams,
         );
     }
@@ -175,6 +180,19 @@ impl App {
                 shutdown: shutdown.clone(),
             },
         );
+        let site = Site::new(Setup {
+            db: env.db.clone(),
+            blobs: env.blobs.clone(),
+            gate: self.gate.clone(),
+            clock: env.clock.clone(),
+            entropy: env.entropy.clone(),
+            bus: env.bus.clone(),
+            logs: self.logs.clone(),
+            git: env.git.clone(),
+            origin: self.base_url.clone(),
+            behind_proxy: self.behind_proxy,
+            shutdown: shutdown.clone(),
+        });
         let health = Health { db: env.db.clone(), worker: self.worker.clone() };
         let machine = Router::new()
             .route("/api/mcp/v1/invoke", any(invoke::enter).with_state(invoke))
@@ -182,6 +200,7 @@ impl App {
             .merge(mcp::routes(Arc::new(door)));
         Router::new()
             .merge(machine)
+            .merge(dashboard::routes(site))
             .layer(from_fn_with_state(self.hosts.clone(), host::guard))
             .route("/healthz", get(health::alive))
             .route("/readyz", get(health::ready).with_state(health))

@@ -14,6 +14,7 @@ use crate::app::{App, Opening};
 use crate::base::{Clock, Code, Entropy, Fault, NextAction};
 use crate::config::{self, Config, ServeArgs};
 use crate::tools::RateLimit;
+use crate::web::dashboard;
 
 /// Runs the server until it is told to stop.
 pub(super) fn run(args: ServeArgs, output: &Output) -> anyhow::Result<()> {
@@ -125,6 +126,12 @@ async fn greet(app: &App, demo: Option<&Demo>, output: &Output) -> anyhow::Resul
 }
 
 fn clients(url: &str, key: &str, output: &Output) -> anyhow::Result<()> {
-    output.note(&format!("{url} {key}"));
+    for client in dashboard::client_configurations(url, key) {
+        output.line("")?;
+        output.line(&format!("  {}. {}", client.name, client.where_to))?;
+        for line in client.text.lines() {
+            output.line(&format!("    {line}"))?;
+        }
+    }
     Ok(())
 }
