@@ -42,7 +42,8 @@ UPDATE nodes
 SET    status = :status, summary = :summary, report = :report, failure_reason = :failure_reason,
        wants_round = :wants_round, model = coalesce(:model, model), log_hash = :log,
        log_lines = :log_lines, exit_code = :exit_code, turns = turns + :turns,
-       input_tokens = input_tokens + :input, output_tokens = output_tokens + :output, cost_micros = cost_micros + :cost,
+       input_tokens = input_tokens + :input, output_tokens = output_tokens + :output,
+       cost_micros = cost_micros + :cost,
        completed_at = :completed_at
 WHERE  id = :id AND tenant_id = :tenant AND status = 'running' AND attempt = :attempt;
 

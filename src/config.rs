@@ -83,7 +83,8 @@ impl Config {
             return Err(no_public_url(args.listen));
         }
         if let Some(host) = args.allowed_hosts.iter().find(|host| !is_host(host)) {
-            let said = format!("{host:?} is no host; give a name, a name with a port, or *.domain.");
+            let said =
+                format!("{host:?} is no host; give a name, a name with a port, or *.domain.");
             return Err(Fault::argument("--allowed-host", said));
         }
         Ok(Self {

@@ -1,5 +1,6 @@
-//! `assay mcp`: for clients that only speak MCP over standard input and output. Each message goes to
-//! a server as it is, and each answer comes back as one line. Nothing else is ever printed there.
+//! `assay mcp`: for clients that only speak MCP over standard input and output. Each message goes
+//! to a server as it is, and each answer comes back as one line. Nothing else is ever printed
+//! there.
 
 use std::io::IsTerminal;
 

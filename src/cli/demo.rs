@@ -1,5 +1,5 @@
-//! `assay serve --demo`: a demonstration that needs nothing else. A tenant, a project with a real git
-//! repository, an agent that is part of this program, a key, and three tickets. Making it again
+//! `assay serve --demo`: a demonstration that needs nothing else. A tenant, a project with a real
+//! git repository, an agent that is part of this program, a key, and three tickets. Making it again
 //! changes nothing.
 
 use std::fs;
@@ -198,7 +198,10 @@ fn tickets() -> [Asked; 3] {
             title: "Add a footer with the year",
             description: "The page ends with a footer that names Acme Widgets and the year. It \
                           reads well in light and dark.",
-            waits: Some(("ACME-1", "The footer uses the colours that the dark mode toggle brings.")),
+            waits: Some((
+                "ACME-1",
+                "The footer uses the colours that the dark mode toggle brings.",
+            )),
         },
         Asked {
             key: "demo:3",

@@ -47,7 +47,11 @@ pub(super) enum Command {
 #[derive(Args)]
 pub(super) struct Create {
     /// Its name
-    #[arg(value_name = "NAME", required_unless_present = "name_flag", conflicts_with = "name_flag")]
+    #[arg(
+        value_name = "NAME",
+        required_unless_present = "name_flag",
+        conflicts_with = "name_flag"
+    )]
     name: Option<String>,
     /// Its name, as a flag
     #[arg(id = "name_flag", long = "name", value_name = "NAME")]
@@ -112,8 +116,10 @@ struct ShownFinding<'a> {
 impl<'a> Shown<'a> {
     fn new(project: &'a Project, health: Option<&'a Health>) -> Self {
         let findings = |all: &'a [Finding]| {
-            let shown = |found: &'a Finding| {
-                ShownFinding { code: found.code, message: &found.message, fix: &found.fix }
+            let shown = |found: &'a Finding| ShownFinding {
+                code: found.code,
+                message: &found.message,
+                fix: &found.fix,
             };
             all.iter().map(shown).collect()
         };
@@ -196,8 +202,8 @@ fn list(flags: &Flags, output: &Output) -> Done {
     let mut all: Vec<Project> = Vec::new();
     loop {
         let after = all.last().map(|project| project.id);
-        let page = workspace
-            .read(|read| projects::list(read, &actor, projects::LIST_MAX, after))?;
+        let page =
+            workspace.read(|read| projects::list(read, &actor, projects::LIST_MAX, after))?;
         if page.is_empty() {
             break;
         }
@@ -255,9 +261,11 @@ fn describe(project: &Project, health: &Health) -> Vec<String> {
     ];
     lines.extend(agents.map(|agent| format!("agent        {agent}")));
     lines.extend(verify.map(|command| format!("verify       {command}")));
-    lines.extend(findings.map(|(what, found)| {
-        format!("{what:<13}{}\n             {}", found.message, found.fix)
-    }));
+    lines.extend(
+        findings.map(|(what, found)| {
+            format!("{what:<13}{}\n             {}", found.message, found.fix)
+        }),
+    );
     lines
 }
 

@@ -100,11 +100,7 @@ impl Setting {
 
     /// Makes the change. The first verify command of a command line replaces those that are
     /// there; `verify_begun` says whether it has come.
-    pub(super) fn apply(
-        self,
-        project: &mut Project,
-        verify_begun: &mut bool,
-    ) -> Result<(), Fault> {
+    pub(super) fn apply(self, project: &mut Project, verify_begun: &mut bool) -> Result<(), Fault> {
         let Self { name, value } = self;
         let settings = &mut project.settings;
         match name {
@@ -131,7 +127,8 @@ impl Setting {
                     value_of("require-fully-verified", &value, "true or false")?;
             }
             Name::ImplementRounds => {
-                settings.limits.implement_rounds = value_of("implement-rounds", &value, "a number")?;
+                settings.limits.implement_rounds =
+                    value_of("implement-rounds", &value, "a number")?;
             }
             Name::Concurrency => {
                 settings.limits.concurrency = value_of("concurrency", &value, "a number")?;
@@ -205,8 +202,9 @@ fn read_document(from: &str) -> anyhow::Result<String> {
     let mut text = String::new();
     let read = match from {
         "-" => std::io::stdin().lock().take(DOCUMENT_MAX).read_to_string(&mut text),
-        path => fs::File::open(path)
-            .and_then(|file| file.take(DOCUMENT_MAX).read_to_string(&mut text)),
+        path => {
+            fs::File::open(path).and_then(|file| file.take(DOCUMENT_MAX).read_to_string(&mut text))
+        }
     };
     match read {
         Ok(_) => Ok(text),

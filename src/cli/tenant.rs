@@ -61,7 +61,11 @@ pub(super) fn run(command: Command, output: &Output) -> Done {
                 record(tx, &Actor::local(tenant.id, plan), "create_tenant", &tenant.slug)?;
                 Ok(tenant)
             })?;
-            if flags.json { output.json(&Shown::from(&tenant)) } else { Ok(output.line(&tenant.slug)?) }
+            if flags.json {
+                output.json(&Shown::from(&tenant))
+            } else {
+                Ok(output.line(&tenant.slug)?)
+            }
         }
         Command::List { flags } => {
             let all = Workspace::open(&flags, output)?.read(tenants::list)?;

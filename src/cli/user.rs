@@ -49,7 +49,11 @@ pub(super) enum Command {
 #[derive(Args)]
 pub(super) struct Create {
     /// Their e-mail address
-    #[arg(value_name = "EMAIL", required_unless_present = "email_flag", conflicts_with = "email_flag")]
+    #[arg(
+        value_name = "EMAIL",
+        required_unless_present = "email_flag",
+        conflicts_with = "email_flag"
+    )]
     email: Option<String>,
     /// Their e-mail address, as a flag
     #[arg(id = "email_flag", long = "email", value_name = "EMAIL")]

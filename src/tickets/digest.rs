@@ -77,7 +77,8 @@ fn was_checked(nodes: &[Node], assertions: &[Assertion]) -> bool {
 }
 
 impl Digest {
-    /// Assertions that could not be confirmed. While the ticket is under way there are none to name.
+    /// Assertions that could not be confirmed. While the ticket is under way there are none to
+    /// name.
     pub fn gaps(&self) -> impl Iterator<Item = &Assertion> {
         self.in_state(AssertionState::Unconfirmed)
     }

@@ -1,5 +1,5 @@
-//! The record of putting a ticket's work on its base branch. The intent is written before the branch
-//! moves and settled after it has, so a crash between the two is found and finished.
+//! The record of putting a ticket's work on its base branch. The intent is written before the
+//! branch moves and settled after it has, so a crash between the two is found and finished.
 
 use crate::base::{Fault, LandingId, TenantId, TicketId};
 use crate::store::{Read, Row, Tx};

@@ -1,5 +1,6 @@
-//! Tickets: what is asked for, how it is done, and what it came to. Everything here is facts in rows
-//! and rules over them; agents run in [`runner`], and what the server does by itself is in `work/`.
+//! Tickets: what is asked for, how it is done, and what it came to. Everything here is facts in
+//! rows and rules over them; agents run in [`runner`], and what the server does by itself is in
+//! `work/`.
 
 pub mod classify;
 pub mod contract;

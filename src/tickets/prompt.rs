@@ -91,16 +91,18 @@ fn task(out: &mut String, facts: &Facts<'_>) {
 const fn part(kind: NodeKind) -> &'static str {
     match kind {
         NodeKind::Plan => {
-            "Read the repository and say how you would do the ticket: the files to touch, the steps, \
-             what could go wrong. Change nothing. Your summary is the plan that the next agent gets."
+            "Read the repository and say how you would do the ticket: the files to touch, the \
+             steps, what could go wrong. Change nothing. Your summary is the plan that the next \
+             agent gets."
         }
         NodeKind::Contract => {
-            "Write the assertions that show that the ticket is done: few, concrete, each with a way \
-             to check it by a machine where there is one (a shell line that exits with 0, or a file \
-             that must exist). Change nothing."
+            "Write the assertions that show that the ticket is done: few, concrete, each with a \
+             way to check it by a machine where there is one (a shell line that exits with 0, or \
+             a file that must exist). Change nothing."
         }
         NodeKind::Research | NodeKind::Investigate => {
-            "Find out what the ticket needs to know and write it down in your report. Change nothing."
+            "Find out what the ticket needs to know and write it down in your report. Change \
+             nothing."
         }
         NodeKind::Implement => {
             "Do the ticket in this work tree. Keep to what it asks for, in the style of the code \
@@ -206,7 +208,8 @@ fn report(out: &mut String, kind: NodeKind) {
             );
             say!(
                 out,
-                "    {{ \"text\": \"…\", \"check\": {{ \"file\": \"path\", \"contains\": \"…\" }} }},"
+                "    {{ \"text\": \"…\", \
+                 \"check\": {{ \"file\": \"path\", \"contains\": \"…\" }} }},"
             );
             say!(
                 out,

@@ -1,9 +1,10 @@
 //! What callers may ask. Every door — MCP, invoke, the command line, a button of the dashboard —
 //! calls the one [`Gate`], which checks in a fixed order: find the tool, the caller's scope, the
-//! plan, the rate limit, the arguments, the confirmation; then it runs the tool, audits and replies.
+//! plan, the rate limit, the arguments, the confirmation; then it runs the tool, audits and
+//! replies.
 //!
-//! A tool is one file in its family's folder and one line in [`registry`]; its schema, catalog entry,
-//! documentation page, scope and quota all come from that definition.
+//! A tool is one file in its family's folder and one line in [`registry`]; its schema, catalog
+//! entry, documentation page, scope and quota all come from that definition.
 
 pub mod arguments;
 pub mod context;

@@ -585,7 +585,9 @@ mod tests {
         fn any_schema_becomes_portable_and_stays_so(schema in any_schema()) {
             let mut whole = json!({ "$defs": { "Self": schema.clone() }, "properties": {} });
             whole["properties"]["a"] = schema.clone();
-            for done in [input(whole.clone()), output(whole), input(schema.clone()), output(schema)] {
+            let all =
+                [input(whole.clone()), output(whole), input(schema.clone()), output(schema)];
+            for done in all {
                 prop_assert_eq!(portable_root(&done), Vec::<String>::new());
                 let once = serde_json::to_string(&done).expect("plain data");
                 prop_assert!(jsonschema::validator_for(&Value::Object(done)).is_ok(), "{}", once);

@@ -101,7 +101,8 @@ pub async fn enter(State(invoke): State<Invoke>, request: Request<Body>) -> Resp
 /// The tool and its arguments, from a body such as `{"tool": "…", "args": {…}}`.
 fn called(body: &[u8]) -> Result<(String, Value), Fault> {
     let malformed = |why: &str| {
-        let message = format!("The body is not usable: {why}. Send {{\"tool\": …, \"args\": {{…}}}}.");
+        let form = "{\"tool\": …, \"args\": {…}}";
+        let message = format!("The body is not usable: {why}. Send {form}.");
         Fault::new(Code::InvalidArgument, message)
     };
     let sent: Value = serde_json::from_slice(body)

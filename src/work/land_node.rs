@@ -1,6 +1,6 @@
-//! Landing: puts a verified branch on its base. One at a time for a repository, on the base's tip at
-//! that moment, checked again if the base has moved, and recorded before and after, so that a crash
-//! anywhere neither loses a landing nor repeats one.
+//! Landing: puts a verified branch on its base. One at a time for a repository, on the base's tip
+//! at that moment, checked again if the base has moved, and recorded before and after, so that a
+//! crash anywhere neither loses a landing nor repeats one.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Verification: runs the project's commands and answers every assertion of the contract. Each check
-//! leaves a proof, written in the transaction that records what the node came to.
+//! Verification: runs the project's commands and answers every assertion of the contract. Each
+//! check leaves a proof, written in the transaction that records what the node came to.
 
 use std::path::Path;
 use std::sync::Arc;

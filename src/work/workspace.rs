@@ -58,8 +58,8 @@ async fn open(env: &Env, project: &Project, location: &Location) -> Result<Repos
     Repository::open(&env.git, location, &mirrors, &project.id.to_string()).await
 }
 
-/// Commits what is in the work tree. Says the branch's tip, whether this made a commit, and how many
-/// commits the branch is ahead of its base.
+/// Commits what is in the work tree. Says the branch's tip, whether this made a commit, and how
+/// many commits the branch is ahead of its base.
 pub(super) async fn commit(
     env: &Env,
     desk: &Desk,

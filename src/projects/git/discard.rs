@@ -5,8 +5,9 @@ use super::repository::Repository;
 use super::settle::settle;
 use crate::base::Fault;
 
-/// Takes a worktree back to its branch: changes that were not committed go, new files too. Files that
-/// the project ignores stay, as installed dependencies are dear. Only while nobody works there.
+/// Takes a worktree back to its branch: changes that were not committed go, new files too. Files
+/// that the project ignores stay, as installed dependencies are dear. Only while nobody works
+/// there.
 ///
 /// # Errors
 /// `ProjectNotReady` where the worktree is gone or not what it must be.

@@ -47,8 +47,8 @@ pub fn retry(
     ticket::get(tx, tenant, id)
 }
 
-/// Nodes that never started start as they are; a node that ended badly gets a successor; a check that
-/// was not satisfied gets another round of work.
+/// Nodes that never started start as they are; a node that ended badly gets a successor; a check
+/// that was not satisfied gets another round of work.
 fn reopen_graph(tx: &mut Tx<'_>, ticket: &Ticket) -> Result<(), Fault> {
     let of = params! { ":tenant": ticket.tenant, ":ticket": ticket.id };
     tx.run(sql!("nodes.sql", "reopen_cancelled"), of)?;

@@ -104,7 +104,8 @@ pub(super) fn cancel(
     Ok(closed)
 }
 
-/// What waited only for a ticket that will not land can never start: it is cancelled, and so on down.
+/// What waited only for a ticket that will not land can never start: it is cancelled, and so on
+/// down.
 fn cancel_children(tx: &mut Tx<'_>, ticket: &Ticket) -> Result<(), Fault> {
     let mut lost = vec![ticket.clone()];
     while let Some(parent) = lost.pop() {

@@ -1,4 +1,5 @@
-//! Which nodes a ticket's graph has when it is dispatched. Pure: the same ticket gives the same plan.
+//! Which nodes a ticket's graph has when it is dispatched. Pure: the same ticket gives the same
+//! plan.
 
 use crate::tickets::states::{Kind, NodeKind, PassProfile, Preset};
 

@@ -1,5 +1,5 @@
-//! What happened to a node, as facts. Each function is one transaction: the fact, what it adds up to
-//! for the ticket, and the job that comes next.
+//! What happened to a node, as facts. Each function is one transaction: the fact, what it adds up
+//! to for the ticket, and the job that comes next.
 
 use super::decide::{Step, Verdict, decide};
 use super::{advance, end};
@@ -311,8 +311,8 @@ fn rounds(nodes: &[Node]) -> u32 {
     u32::try_from(implement.count()).unwrap_or(u32::MAX)
 }
 
-/// Adds a round of work after `after`, with the checks that look at it, and lets whatever waited for
-/// `after` wait for the last of them.
+/// Adds a round of work after `after`, with the checks that look at it, and lets whatever waited
+/// for `after` wait for the last of them.
 pub(super) fn add_round(
     tx: &mut Tx<'_>,
     tenant: TenantId,

@@ -25,8 +25,8 @@ pub struct Input {
     title: String,
     /// The project's UUID. Wins over `project`.
     project_id: Option<ProjectId>,
-    /// The project's UUID, key, slug or name. Left out, it is the key's default project, or the only
-    /// one there is.
+    /// The project's UUID, key, slug or name. Left out, it is the key's default project, or the
+    /// only one there is.
     project: Option<String>,
     /// The full brief with its acceptance criteria, complete in itself.
     description: Option<String>,

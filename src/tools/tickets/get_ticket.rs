@@ -42,7 +42,8 @@ pub struct Output {
     input_tokens: u64,
     /// Tokens written by models so far.
     output_tokens: u64,
-    /// How putting it on the base branch went: `merged`, `conflicts`, `checkout_dirty` and the like.
+    /// How putting it on the base branch went: `merged`, `conflicts`, `checkout_dirty` and the
+    /// like.
     auto_merge_status: Option<String>,
     /// How often it was held for lack of credit.
     credit_block_count: u64,
@@ -145,8 +146,8 @@ impl Tool for GetTicket {
     const TITLE: &'static str = "Get a ticket";
     const ABOUT: &'static str = "The digest of one ticket: where it stands, what it came to, what \
         was verified and what was not, what a person has to do. Start here; `get_ticket_graph` and \
-        `get_ticket_reports` tell more. A cancelled ticket has the outcome `failed`, for it did not \
-        land; its status stays `cancelled`.";
+        `get_ticket_reports` tell more. A cancelled ticket has the outcome `failed`, for it did \
+        not land; its status stays `cancelled`.";
     const FAMILY: Family = Family::Tickets;
     const EFFECT: Effect = Effect::Reads;
     const IDEMPOTENT: bool = true;

@@ -43,9 +43,9 @@ pub struct Output {
 impl Tool for ListTickets {
     const NAME: &'static str = "list_tickets";
     const TITLE: &'static str = "List tickets";
-    const ABOUT: &'static str = "Lists tickets of all projects you reach, newest first. Narrow with \
-        `project_id`, `status`, `category` or `category_id`. Call `get_ticket` for the details of \
-        one.";
+    const ABOUT: &'static str = "Lists tickets of all projects you reach, newest first. Narrow \
+        with `project_id`, `status`, `category` or `category_id`. Call `get_ticket` for the \
+        details of one.";
     const FAMILY: Family = Family::Tickets;
     const EFFECT: Effect = Effect::Reads;
     const IDEMPOTENT: bool = true;

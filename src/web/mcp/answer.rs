@@ -177,6 +177,8 @@ mod tests {
         let response = refused(&fault, Some(&json!("a")));
 
         assert_eq!(response.status(), 401);
-        assert!(response.headers()[WWW_AUTHENTICATE].to_str().is_ok_and(|v| v.starts_with("Bearer")));
+        assert!(
+            response.headers()[WWW_AUTHENTICATE].to_str().is_ok_and(|v| v.starts_with("Bearer"))
+        );
     }
 }

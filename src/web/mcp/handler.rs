@@ -27,8 +27,8 @@ const INSTRUCTIONS: &str = "\
 Assay takes tickets, has an agent do each on its own branch, verifies the result and lands it only \
 when it is proved.
 
-1. `list_projects` shows where a ticket can go. Without a project, `create_project` makes one for a \
-git repository.
+1. `list_projects` shows where a ticket can go. Without a project, `create_project` makes one for \
+a git repository.
 2. `dispatch_ticket` with a title and a self-contained description files the work. Give an \
 `operation_key` so that a repeated call returns the same ticket.
 3. `get_ticket` tells where it stands; poll it, more slowly as it takes longer. \

@@ -9,14 +9,15 @@ use super::statement::Statement;
 use crate::tidy::Offence;
 
 /// Tables that stay small whatever happens, and may be read whole. Every other table grows.
-const SMALL: &[&str] = &["tenants", "setup_links", "job_schedules", "migrations"];
+const SMALL: &[&str] = &["tenants", "setup_links", "job_schedules", "migrations", "processes"];
 
 /// What the rules need to know of a schema.
 pub(super) struct Schema {
-    /// Tables with a `tenant_id`.
+    /// Tables and views with a `tenant_id`.
     pub(super) tenant_tables: BTreeSet<String>,
     tables: BTreeSet<String>,
     partial_indexes: BTreeSet<String>,
+    views: String,
 }
 
 impl Schema {
@@ -26,12 +27,16 @@ impl Schema {
         Self {
             tenant_tables: set(
                 "SELECT t.name FROM sqlite_schema t JOIN pragma_table_info(t.name) c \
-                 WHERE t.type = 'table' AND c.name = 'tenant_id'",
+                 WHERE t.type IN ('table', 'view') AND c.name = 'tenant_id'",
             ),
             tables: set("SELECT name FROM sqlite_schema WHERE type = 'table'"),
             partial_indexes: set(
                 "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql LIKE '% WHERE %'",
             ),
+            views: db
+                .raw_column("SELECT sql FROM sqlite_schema WHERE type = 'view'")
+                .unwrap()
+                .join(";"),
         }
     }
 }
@@ -58,13 +63,16 @@ pub(super) fn scans(statement: &Statement, steps: &[String], schema: &Schema) ->
     offences
 }
 
-/// The table that a plan calls by its name or by the statement's word for it.
+/// The table that a plan calls by its name, or by the word that the statement or a view has for it.
 fn table_of(statement: &Statement, called: &str, schema: &Schema) -> Option<String> {
     if schema.tables.contains(called) {
         return Some(called.to_owned());
     }
     let alias = Regex::new(&format!(r"(?i)\b(\w+)\s+(?:AS\s+)?{called}\b")).unwrap();
-    let mut named = alias.captures_iter(&statement.code).map(|found| found[1].to_lowercase());
+    let mut named = [&statement.code, &schema.views]
+        .into_iter()
+        .flat_map(|text| alias.captures_iter(text))
+        .map(|found| found[1].to_lowercase());
     named.find(|name| schema.tables.contains(name))
 }
 
@@ -88,6 +96,7 @@ mod tests {
             "SELECT title FROM tickets LIMIT 1;",
             "SELECT t.title FROM tickets AS t WHERE t.title = :title LIMIT 1;",
             "SELECT title FROM (SELECT title FROM tickets x ORDER BY title) LIMIT 1;",
+            "SELECT title FROM ticket_rows WHERE title = :title LIMIT 1;",
             "SELECT tenant_id FROM tickets ORDER BY tenant_id LIMIT 1;",
             "DELETE FROM jobs WHERE payload = :text;",
         ] {

@@ -105,11 +105,11 @@ pub(super) fn nameless_parameter(statement: &Statement) -> Option<Offence> {
     Some(statement.offence(format!("`{}` is no name for a parameter; use `:word`", found.as_str())))
 }
 
-/// A result of whatever columns the table has at the moment.
-pub(super) fn every_column(statement: &Statement) -> Option<Offence> {
-    let star = Regex::new(r"(?i)\b(?:SELECT|RETURNING)(?:\s+DISTINCT)?\s+(?:\w+\.)?\*|,\s*\w+\.\*");
-    let found = star.unwrap().is_match(&statement.code);
-    found.then(|| statement.offence("it takes every column; name those that the row needs"))
+/// Every column of a join: two may have one name, and a row is read by name.
+pub(super) fn star_over_join(statement: &Statement) -> Option<Offence> {
+    let star = Regex::new(r"(?is)\bSELECT\s+(?:DISTINCT\s+)?\*\s.*\bJOIN\b").unwrap();
+    let found = star.is_match(&statement.code);
+    found.then(|| statement.offence("it takes every column of a join; name those that it needs"))
 }
 
 /// A list that may grow without end.
@@ -118,9 +118,11 @@ pub(super) fn unbounded(statement: &Statement) -> Option<Offence> {
     let word = |word: &str| Regex::new(&format!(r"\b{word}\b")).unwrap().is_match(&top);
     let writes = ["INSERT", "UPDATE", "DELETE"].into_iter().any(word);
     let excused = statement.has_reason("one") || statement.has_reason("bounded");
+    let one_row = !word("FROM");
     let text = "a SELECT without LIMIT; add one, or say under the name why it cannot grow: \
                 `-- one: reason` or `-- bounded: reason`";
-    (word("SELECT") && !writes && !word("LIMIT") && !excused).then(|| statement.offence(text))
+    (word("SELECT") && !writes && !word("LIMIT") && !one_row && !excused)
+        .then(|| statement.offence(text))
 }
 
 /// The text outside parentheses.
@@ -208,16 +210,15 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_named() {
+    fn a_join_names_its_columns() {
         check(
-            every_column,
-            &["SELECT count(*), a FROM t;", "SELECT a * b FROM t;"],
+            star_over_join,
             &[
-                "SELECT * FROM t;",
-                "SELECT t.* FROM t;",
-                "SELECT a, t.* FROM t;",
-                "DELETE FROM t RETURNING *;",
+                "SELECT * FROM t WHERE a = :a LIMIT 1;",
+                "SELECT t.* FROM t JOIN u ON t.a = u.a LIMIT 1;",
+                "SELECT a * b FROM t JOIN u LIMIT 1;",
             ],
+            &["SELECT * FROM t\nJOIN u ON t.a = u.a;", "select distinct * from t left join u;"],
         );
     }
 
@@ -227,6 +228,7 @@ mod tests {
             unbounded,
             &[
                 "SELECT a FROM t LIMIT :limit;",
+                "SELECT EXISTS (SELECT 1 FROM t) AS found;",
                 "-- one: by primary key\nSELECT a FROM t WHERE id = :id;",
                 "-- bounded: a plan has at most forty nodes\nSELECT a FROM t;",
                 "UPDATE t SET a = (SELECT b FROM u) WHERE id = :id RETURNING a;",

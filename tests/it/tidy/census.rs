@@ -12,11 +12,13 @@ const ALLOWED: &[(&str, &str)] = &[
     ("src/contract/", "the dialects are JSON, and some of their members are any object"),
     ("src/tools/", "a tool's arguments arrive unchecked, and its schema is a document"),
     ("src/web/", "the doors read and write JSON"),
+    ("src/cli/", "the command line hands a tool's arguments on, and bridges a protocol"),
     ("src/jobs/", "the queue keeps payloads whose shapes it does not know"),
     ("src/projects/settings", "settings are an open document of the project"),
     ("src/projects/agents/mod.rs", "a profile is a document that people write by hand"),
     ("src/tickets/runner/report/read.rs", "an agent may write anything where its report goes"),
     ("src/tickets/runner/usage/claude.rs", "the input of an agent's tool is any object"),
+    ("src/work/verify_node.rs", "the detail of a proof is any object"),
 ];
 
 /// Loose JSON outside the places that may have it.
