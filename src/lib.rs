@@ -3,8 +3,8 @@
 pub mod accounts;
 pub mod base;
 pub mod cli;
-pub mod contract;
 pub mod config;
+pub mod contract;
 pub mod events;
 pub mod jobs;
 pub mod projects;

@@ -17,8 +17,6 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use self::output::Output;
-
 /// What a command ends with.
 type Done = anyhow::Result<()>;
 
@@ -62,12 +60,11 @@ pub fn run(args: &[OsString]) -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
-    let output = Output::standard();
     let done = match cli.command {
-        Command::Key(command) => key::run(command, &output),
-        Command::User(command) => user::run(command, &output),
-        Command::Project(command) => project::run(command, &output),
-        Command::Tenant(command) => tenant::run(command, &output),
+        Command::Key(command) => key::run(command),
+        Command::User(command) => user::run(command),
+        Command::Project(command) => project::run(command),
+        Command::Tenant(command) => tenant::run(command),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -145,4 +145,3 @@ fn ticket(at: &Fixture, tenant: &Tenant, project: ProjectId) -> TicketId {
         .unwrap();
     TicketId::from_uuid(id)
 }
-

@@ -151,4 +151,3 @@ fn an_old_set_up_link_is_useless() {
 
     assert!(!at.read(|read| setup::is_open(read, &token)).unwrap());
 }
-

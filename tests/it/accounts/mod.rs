@@ -4,11 +4,9 @@ mod keys;
 mod logins;
 mod tenancy;
 
-use assay::accounts::keys::{authenticate, create, NewKey, Prefix};
+use assay::accounts::keys::{NewKey, Prefix, authenticate, create};
 use assay::accounts::users::{self, NewUser};
-use assay::accounts::{
-    Actor, KeyScope, Plan, Reach, Role, Tenant, User, passwords, tenants,
-};
+use assay::accounts::{Actor, KeyScope, Plan, Reach, Role, Tenant, User, passwords, tenants};
 use assay::base::{Clock, Entropy, Fault, Millis, ProjectId, Secret};
 use assay::events::Bus;
 use assay::projects::{self, NewProject};
