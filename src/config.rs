@@ -35,7 +35,7 @@ pub struct ServeArgs {
         value_parser = parse_listen
     )]
     pub listen: SocketAddr,
-    /// The address under which people and agents reach the server, such as https://assay.example
+    /// The address under which people and agents reach the server: `https://assay.example`
     #[arg(long, value_name = "URL", env = "ASSAY_PUBLIC_URL")]
     pub public_url: Option<PublicUrl>,
     /// One more host that requests may be addressed to: name, name:port or *.domain (repeatable)
@@ -168,9 +168,8 @@ impl FromStr for PublicUrl {
         let text = text.trim();
         let uri: Uri = text.parse().map_err(|_| "expected a URL such as https://assay.example")?;
         let scheme = uri.scheme_str().map(str::to_ascii_lowercase);
-        let scheme = match scheme.as_deref() {
-            Some(scheme @ ("https" | "http")) => scheme,
-            _ => return Err("expected a URL that starts with https:// or http://"),
+        let Some(scheme @ ("https" | "http")) = scheme.as_deref() else {
+            return Err("expected a URL that starts with https:// or http://");
         };
         let authority = uri.authority().ok_or("the URL names no host")?;
         if authority.as_str().contains('@') || authority.host().is_empty() {

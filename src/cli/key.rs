@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use super::Done;
-use super::output::{Output, moment};
+use super::output::{self, moment};
 use super::workspace::{Flags, Workspace, record};
 use crate::accounts::keys::{self, NewKey, Prefix};
 use crate::accounts::{Actor, Key, KeyScope, Reach};
@@ -35,19 +35,18 @@ pub(super) enum Command {
 
 #[derive(Args)]
 pub(super) struct Create {
-    /// What it may do: mcp_read, mcp_full or ci
-    #[arg(long, value_parser = scope)]
+    #[arg(long, value_parser = scope, help = "What it may do: mcp_read, mcp_full or ci")]
     scope: KeyScope,
     /// What to call it
     #[arg(long)]
     name: String,
-    /// The project that is meant where a call names none. A vq_live_ key reaches no other
+    /// The project that is meant where a call names none; the only one for a `vq_live_` key
     #[arg(long, value_name = "PROJECT")]
     project: Option<String>,
     /// Let the key reach this project and no other (repeatable)
     #[arg(long, value_name = "PROJECT")]
     only: Vec<String>,
-    /// What its text starts with: alch_, vq_org_live_ or vq_live_
+    /// What its text starts with: `alch_`, `vq_org_live_` or `vq_live_`
     #[arg(long, default_value = "alch_", value_parser = prefix)]
     prefix: Prefix,
     /// After how many days it stops working by itself
@@ -67,7 +66,7 @@ fn prefix(text: &str) -> Result<Prefix, String> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Shown {
+struct KeyView {
     id: String,
     name: String,
     scope: KeyScope,
@@ -83,7 +82,7 @@ struct Shown {
     revoked_at: Option<String>,
 }
 
-impl Shown {
+impl KeyView {
     fn new(key: &Key, secret: Option<&Secret>) -> Self {
         let only_projects = match &key.reach {
             Reach::All => None,
@@ -106,18 +105,18 @@ impl Shown {
     }
 }
 
-pub(super) fn run(command: Command, output: &Output) -> Done {
+pub(super) fn run(command: Command) -> Done {
     match command {
-        Command::Create(args) => create(args, output),
-        Command::List { flags } => list(&flags, output),
-        Command::Revoke { key, flags } => revoke(key, &flags, output),
+        Command::Create(args) => create(args),
+        Command::List { flags } => list(&flags),
+        Command::Revoke { key, flags } => revoke(key, &flags),
     }
 }
 
-fn create(args: Create, output: &Output) -> Done {
-    let workspace = Workspace::open(&args.flags, output)?;
+fn create(args: Create) -> Done {
+    let workspace = Workspace::open(&args.flags)?;
     let json = args.flags.json;
-    let actor = workspace.actor_or_new(output)?;
+    let actor = workspace.actor_or_new()?;
     let (key, secret) = workspace.write(move |tx| {
         let new = wanted(tx, &actor, &args)?;
         let (key, secret) = keys::create(tx, actor.tenant, &new)?;
@@ -125,10 +124,10 @@ fn create(args: Create, output: &Output) -> Done {
         Ok((key, secret))
     })?;
     if json {
-        return output.json(&Shown::new(&key, Some(&secret)));
+        return output::json(&KeyView::new(&key, Some(&secret)));
     }
-    output.note(&format!("Made the {} key {}. It is shown only this once:", key.scope, key.name));
-    Ok(output.line(secret.reveal())?)
+    output::note(&format!("Made the {} key {}. It is shown only this once:", key.scope, key.name));
+    Ok(output::line(secret.reveal())?)
 }
 
 fn wanted<'a>(tx: &Tx<'_>, actor: &Actor, args: &'a Create) -> Result<NewKey<'a>, Fault> {
@@ -155,15 +154,15 @@ fn wanted<'a>(tx: &Tx<'_>, actor: &Actor, args: &'a Create) -> Result<NewKey<'a>
     })
 }
 
-fn list(flags: &Flags, output: &Output) -> Done {
-    let workspace = Workspace::open(flags, output)?;
+fn list(flags: &Flags) -> Done {
+    let workspace = Workspace::open(flags)?;
     let actor = workspace.actor()?;
     let (all, now) = workspace.read(|read| Ok((keys::list(read, actor.tenant)?, read.now())))?;
     if flags.json {
-        return output.json(&all.iter().map(|key| Shown::new(key, None)).collect::<Vec<_>>());
+        return output::json(&all.iter().map(|key| KeyView::new(key, None)).collect::<Vec<_>>());
     }
     let rows: Vec<_> = all.iter().map(|key| row(key, now)).collect();
-    Ok(output.table(["name", "scope", "key", "reach", "state", "last used", "id"], &rows)?)
+    Ok(output::table(["name", "scope", "key", "reach", "state", "last used", "id"], &rows)?)
 }
 
 fn row(key: &Key, now: Millis) -> [String; 7] {
@@ -188,8 +187,8 @@ fn row(key: &Key, now: Millis) -> [String; 7] {
     ]
 }
 
-fn revoke(text: String, flags: &Flags, output: &Output) -> Done {
-    let workspace = Workspace::open(flags, output)?;
+fn revoke(text: String, flags: &Flags) -> Done {
+    let workspace = Workspace::open(flags)?;
     let actor = workspace.actor()?;
     let (key, newly) = workspace.write(move |tx| {
         let key = keys::choose(tx, actor.tenant, &text)?;
@@ -201,9 +200,9 @@ fn revoke(text: String, flags: &Flags, output: &Output) -> Done {
         Ok((key, newly))
     })?;
     if flags.json {
-        return output.json(&Shown::new(&key, None));
+        return output::json(&KeyView::new(&key, None));
     }
     let said = if newly { "is revoked" } else { "was revoked before" };
-    output.note(&format!("The key {} ({}) {said}.", key.name, key.shown));
+    output::note(&format!("The key {} ({}) {said}.", key.name, key.shown));
     Ok(())
 }

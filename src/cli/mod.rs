@@ -21,8 +21,6 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use self::output::Output;
-
 /// What a command ends with.
 type Done = anyhow::Result<()>;
 
@@ -72,16 +70,11 @@ pub fn run(args: &[OsString]) -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
-    let output = Output::standard();
-    crate::telemetry::start(log_filter().as_deref());
     let done = match cli.command {
-        Command::Serve(args) => serve::run(args, &output),
-        Command::Mcp(args) => bridge::run(&args, &output),
-        Command::Call(args) => call::run(&args, &output),
-        Command::Key(command) => key::run(command, &output),
-        Command::User(command) => user::run(command, &output),
-        Command::Project(command) => project::run(command, &output),
-        Command::Tenant(command) => tenant::run(command, &output),
+        Command::Key(command) => key::run(command),
+        Command::User(command) => user::run(command),
+        Command::Project(command) => project::run(command),
+        Command::Tenant(command) => tenant::run(command),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

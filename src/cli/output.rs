@@ -8,47 +8,30 @@ use serde::Serialize;
 use crate::base::fault::Details;
 use crate::base::{Code, Fault, Millis, NextAction};
 
-/// Where a command prints.
-pub(super) struct Output(());
-
-impl Output {
-    /// The program's own streams.
-    pub(super) const fn standard() -> Self {
-        Self(())
-    }
-
-    /// A line of the result.
-    pub(super) fn line(&self, text: &str) -> io::Result<()> {
-        let mut out = io::stdout().lock();
-        writeln!(out, "{text}")?;
-        out.flush()
-    }
-
-    /// A result for a program.
-    pub(super) fn json(&self, value: &impl Serialize) -> anyhow::Result<()> {
-        Ok(self.line(&serde_json::to_string_pretty(value)?)?)
-    }
-
-    /// A remark for the person at the terminal.
-    pub(super) fn note(&self, text: &str) {
-        // Who closed standard error does not want to know.
-        drop(writeln!(io::stderr().lock(), "{text}"));
-    }
-
-    /// A table: the heads in capitals, every column as wide as its widest cell.
-    pub(super) fn table<const N: usize>(
-        &self,
-        heads: [&str; N],
-        rows: &[[String; N]],
-    ) -> io::Result<()> {
-        for line in table(heads, rows) {
-            self.line(&line)?;
-        }
-        Ok(())
-    }
+/// A line of the result.
+pub(super) fn line(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{text}")?;
+    out.flush()
 }
 
-fn table<const N: usize>(heads: [&str; N], rows: &[[String; N]]) -> Vec<String> {
+/// A result for a program.
+pub(super) fn json(value: &impl Serialize) -> anyhow::Result<()> {
+    Ok(line(&serde_json::to_string_pretty(value)?)?)
+}
+
+/// A remark for the person at the terminal.
+pub(super) fn note(text: &str) {
+    // Who closed standard error does not want to know.
+    drop(writeln!(io::stderr().lock(), "{text}"));
+}
+
+/// A table: the heads in capitals, every column as wide as its widest cell.
+pub(super) fn table<const N: usize>(heads: [&str; N], rows: &[[String; N]]) -> io::Result<()> {
+    lines_of(heads, rows).iter().try_for_each(|text| line(text))
+}
+
+fn lines_of<const N: usize>(heads: [&str; N], rows: &[[String; N]]) -> Vec<String> {
     let heads = heads.map(str::to_uppercase);
     let lines = || std::iter::once(&heads).chain(rows);
     let widths: [usize; N] =
@@ -79,22 +62,17 @@ pub(super) fn failure(error: &anyhow::Error) -> ExitCode {
         // Whoever reads has seen enough, as `head` does.
         return ExitCode::SUCCESS;
     }
-    let output = Output::standard();
-    match error.downcast_ref::<Fault>() {
-        Some(fault) => {
-            for line in explain(&fault.message, fault) {
-                output.note(&line);
-            }
-            if let Some(cause) = fault.cause() {
-                output.note(&format!("  cause: {cause}"));
-            }
-            ExitCode::from(if fault.code == Code::InvalidArgument { 2 } else { 1 })
-        }
-        None => {
-            output.note(&format!("Error: {error:#}"));
-            ExitCode::FAILURE
-        }
+    let Some(fault) = error.downcast_ref::<Fault>() else {
+        note(&format!("Error: {error:#}"));
+        return ExitCode::FAILURE;
+    };
+    for text in explain(&fault.message, fault) {
+        note(&text);
     }
+    if let Some(cause) = fault.cause() {
+        note(&format!("  cause: {cause}"));
+    }
+    ExitCode::from(if fault.code == Code::InvalidArgument { 2 } else { 1 })
 }
 
 fn explain(message: &str, details: &Details) -> Vec<String> {
@@ -119,7 +97,7 @@ mod tests {
     fn columns_stand_under_each_other() {
         let rows = [["é".to_owned(), "x".to_owned()], ["longer".to_owned(), String::new()]];
 
-        assert_eq!(table(["a", "state"], &rows), ["A       STATE", "é       x", "longer"]);
+        assert_eq!(lines_of(["a", "state"], &rows), ["A       STATE", "é       x", "longer"]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use super::Done;
-use super::output::{Output, moment};
+use super::output::{self, moment};
 use super::project_set::{Setting, absolute_repository};
 use super::workspace::{Flags, Workspace, record};
 use crate::base::Fault;
@@ -143,17 +143,17 @@ impl<'a> Shown<'a> {
     }
 }
 
-pub(super) fn run(command: Command, output: &Output) -> Done {
+pub(super) fn run(command: Command) -> Done {
     match command {
-        Command::Create(args) => create(args, output),
-        Command::List { flags } => list(&flags, output),
-        Command::Show { project, flags } => show(&project, &flags, output),
-        Command::Set { project, settings, flags } => set(project, settings, &flags, output),
+        Command::Create(args) => create(args),
+        Command::List { flags } => list(&flags),
+        Command::Show { project, flags } => show(&project, &flags),
+        Command::Set { project, settings, flags } => set(project, settings, &flags),
     }
 }
 
-fn create(args: Create, output: &Output) -> Done {
-    let workspace = Workspace::open(&args.flags, output)?;
+fn create(args: Create) -> Done {
+    let workspace = Workspace::open(&args.flags)?;
     let json = args.flags.json;
     let mut settings = Settings::default();
     if let Some(agent) = &args.agent {
@@ -161,7 +161,7 @@ fn create(args: Create, output: &Output) -> Done {
     }
     settings.verify = args.verify.iter().map(|line| VerifyCommand::new(line, line)).collect();
     let repository = args.repository.as_deref().map(absolute_repository).transpose()?;
-    let actor = workspace.actor_or_new(output)?;
+    let actor = workspace.actor_or_new()?;
     let project = workspace.write(move |tx| {
         let name = args.name.or(args.name_flag).unwrap_or_default();
         let new = NewProject {
@@ -177,27 +177,27 @@ fn create(args: Create, output: &Output) -> Done {
         record(tx, &actor, "create_project", project.short_name())?;
         Ok(project)
     })?;
-    tell(&project, json, output)?;
+    tell(&project, json)?;
     if !json {
-        output.line(project.short_name())?;
+        output::line(project.short_name())?;
     }
     Ok(())
 }
 
 /// Says how a project stands after a change: as JSON, or what is amiss as remarks.
-fn tell(project: &Project, json: bool, output: &Output) -> Done {
+fn tell(project: &Project, json: bool) -> Done {
     let health = examine(project)?;
     if json {
-        return output.json(&Shown::new(project, Some(&health)));
+        return output::json(&Shown::new(project, Some(&health)));
     }
     for found in health.blockers.iter().chain(&health.warnings) {
-        output.note(&format!("{}\n  {}", found.message, found.fix));
+        output::note(&format!("{}\n  {}", found.message, found.fix));
     }
     Ok(())
 }
 
-fn list(flags: &Flags, output: &Output) -> Done {
-    let workspace = Workspace::open(flags, output)?;
+fn list(flags: &Flags) -> Done {
+    let workspace = Workspace::open(flags)?;
     let actor = workspace.actor()?;
     let mut all: Vec<Project> = Vec::new();
     loop {
@@ -211,7 +211,7 @@ fn list(flags: &Flags, output: &Output) -> Done {
     }
     if flags.json {
         let shown: Vec<_> = all.iter().map(|project| Shown::new(project, None)).collect();
-        return output.json(&shown);
+        return output::json(&shown);
     }
     let row = |project: &Project| {
         let repository = project.location().map_or_else(|| "-".to_owned(), |at| at.to_string());
@@ -219,19 +219,19 @@ fn list(flags: &Flags, output: &Output) -> Done {
         [short, name, repository, project.id.to_string()]
     };
     let rows: Vec<_> = all.iter().map(row).collect();
-    Ok(output.table(["key", "name", "repository", "id"], &rows)?)
+    Ok(output::table(["key", "name", "repository", "id"], &rows)?)
 }
 
-fn show(text: &str, flags: &Flags, output: &Output) -> Done {
-    let workspace = Workspace::open(flags, output)?;
+fn show(text: &str, flags: &Flags) -> Done {
+    let workspace = Workspace::open(flags)?;
     let actor = workspace.actor()?;
     let project = workspace.read(|read| projects::named(read, &actor, text))?;
     let health = examine(&project)?;
     if flags.json {
-        return output.json(&Shown::new(&project, Some(&health)));
+        return output::json(&Shown::new(&project, Some(&health)));
     }
     for line in describe(&project, &health) {
-        output.line(&line)?;
+        output::line(&line)?;
     }
     Ok(())
 }
@@ -269,8 +269,8 @@ fn describe(project: &Project, health: &Health) -> Vec<String> {
     lines
 }
 
-fn set(text: String, settings: Vec<Setting>, flags: &Flags, output: &Output) -> Done {
-    let workspace = Workspace::open(flags, output)?;
+fn set(text: String, settings: Vec<Setting>, flags: &Flags) -> Done {
+    let workspace = Workspace::open(flags)?;
     let actor = workspace.actor()?;
     let changes = settings.into_iter().map(Setting::load).collect::<Result<Vec<_>, _>>()?;
     let project = workspace.write(move |tx| {
@@ -283,7 +283,7 @@ fn set(text: String, settings: Vec<Setting>, flags: &Flags, output: &Output) -> 
         record(tx, &actor, "update_project", project.short_name())?;
         Ok(project)
     })?;
-    tell(&project, flags.json, output)
+    tell(&project, flags.json)
 }
 
 /// What is amiss with the project, its repository looked at.

@@ -20,13 +20,13 @@ const COMMAND_PROFILE: &str = "command";
 /// One change, as it stands on the command line.
 #[derive(Debug, Clone)]
 pub(super) struct Setting {
-    name: Name,
+    what: What,
     value: String,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Name {
-    Name,
+enum What {
+    Label,
     Description,
     BaseUrl,
     Repository,
@@ -41,20 +41,20 @@ enum Name {
     Settings,
 }
 
-const NAMES: [(&str, Name); 13] = [
-    ("name", Name::Name),
-    ("description", Name::Description),
-    ("base-url", Name::BaseUrl),
-    ("repository", Name::Repository),
-    ("base-branch", Name::BaseBranch),
-    ("agent", Name::Agent),
-    ("agent-command", Name::AgentCommand),
-    ("verify", Name::Verify),
-    ("landing", Name::Landing),
-    ("require-fully-verified", Name::RequireFullyVerified),
-    ("implement-rounds", Name::ImplementRounds),
-    ("concurrency", Name::Concurrency),
-    ("settings", Name::Settings),
+const NAMES: [(&str, What); 13] = [
+    ("name", What::Label),
+    ("description", What::Description),
+    ("base-url", What::BaseUrl),
+    ("repository", What::Repository),
+    ("base-branch", What::BaseBranch),
+    ("agent", What::Agent),
+    ("agent-command", What::AgentCommand),
+    ("verify", What::Verify),
+    ("landing", What::Landing),
+    ("require-fully-verified", What::RequireFullyVerified),
+    ("implement-rounds", What::ImplementRounds),
+    ("concurrency", What::Concurrency),
+    ("settings", What::Settings),
 ];
 
 impl FromStr for Setting {
@@ -63,10 +63,10 @@ impl FromStr for Setting {
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
         let known = NAMES.iter().find(|(known, _)| *known == name);
-        let Some((_, name)) = known else {
+        let Some((_, what)) = known else {
             return Err(format!("the names are {}", or_list(&NAMES.map(|(name, _)| name))));
         };
-        Ok(Self { name: *name, value: value.to_owned() })
+        Ok(Self { what: *what, value: value.to_owned() })
     }
 }
 
@@ -90,9 +90,9 @@ impl Setting {
 
     /// The change with what it needs from outside the database: paths made absolute, files read.
     pub(super) fn load(self) -> anyhow::Result<Self> {
-        let value = match self.name {
-            Name::Repository if !self.value.is_empty() => absolute_repository(&self.value)?,
-            Name::Settings => read_document(&self.value)?,
+        let value = match self.what {
+            What::Repository if !self.value.is_empty() => absolute_repository(&self.value)?,
+            What::Settings => read_document(&self.value)?,
             _ => return Ok(self),
         };
         Ok(Self { value, ..self })
@@ -101,39 +101,39 @@ impl Setting {
     /// Makes the change. The first verify command of a command line replaces those that are
     /// there; `verify_begun` says whether it has come.
     pub(super) fn apply(self, project: &mut Project, verify_begun: &mut bool) -> Result<(), Fault> {
-        let Self { name, value } = self;
+        let Self { what, value } = self;
         let settings = &mut project.settings;
-        match name {
-            Name::Name => project.name = value,
-            Name::Description => project.description = value,
-            Name::BaseUrl => project.base_url = given(value),
-            Name::Repository => project.repository = given(value),
-            Name::BaseBranch => project.base_branch = given(value),
-            Name::Agent => set_agent(settings, &value)?,
-            Name::AgentCommand => set_agent_command(settings, value),
-            Name::Verify => {
+        match what {
+            What::Label => project.name = value,
+            What::Description => project.description = value,
+            What::BaseUrl => project.base_url = given(value),
+            What::Repository => project.repository = given(value),
+            What::BaseBranch => project.base_branch = given(value),
+            What::Agent => set_agent(settings, &value)?,
+            What::AgentCommand => set_agent_command(settings, value),
+            What::Verify => {
                 if !std::mem::replace(verify_begun, true) {
                     settings.verify.clear();
                 }
                 settings.verify.extend(given(value).map(|line| VerifyCommand::new(&line, &line)));
             }
-            Name::Landing => {
+            What::Landing => {
                 settings.landing.strategy = LandingStrategy::parse(&value).ok_or_else(|| {
                     Fault::argument("landing", format!("expected {}.", LandingStrategy::choices()))
                 })?;
             }
-            Name::RequireFullyVerified => {
+            What::RequireFullyVerified => {
                 settings.landing.require_fully_verified =
                     value_of("require-fully-verified", &value, "true or false")?;
             }
-            Name::ImplementRounds => {
+            What::ImplementRounds => {
                 settings.limits.implement_rounds =
                     value_of("implement-rounds", &value, "a number")?;
             }
-            Name::Concurrency => {
+            What::Concurrency => {
                 settings.limits.concurrency = value_of("concurrency", &value, "a number")?;
             }
-            Name::Settings => *settings = Settings::parse_text(&value)?,
+            What::Settings => *settings = Settings::parse_text(&value)?,
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use clap::Subcommand;
 use serde::Serialize;
 
 use super::Done;
-use super::output::{Output, moment};
+use super::output::{self, moment};
 use super::workspace::{Flags, Workspace, record};
 use crate::accounts::{Actor, Plan, Tenant, tenants};
 
@@ -14,7 +14,7 @@ pub(super) enum Command {
     Create {
         /// Its name
         name: String,
-        /// What it has: all or read_only
+        /// What it has: `all` or `read_only`
         #[arg(long, default_value = "all", value_parser = plan)]
         plan: Plan,
         #[command(flatten)]
@@ -53,24 +53,24 @@ impl From<&Tenant> for Shown {
     }
 }
 
-pub(super) fn run(command: Command, output: &Output) -> Done {
+pub(super) fn run(command: Command) -> Done {
     match command {
         Command::Create { name, plan, flags } => {
-            let tenant = Workspace::open(&flags, output)?.write(move |tx| {
+            let tenant = Workspace::open(&flags)?.write(move |tx| {
                 let tenant = tenants::create(tx, &name, plan)?;
                 record(tx, &Actor::local(tenant.id, plan), "create_tenant", &tenant.slug)?;
                 Ok(tenant)
             })?;
             if flags.json {
-                output.json(&Shown::from(&tenant))
+                output::json(&Shown::from(&tenant))
             } else {
-                Ok(output.line(&tenant.slug)?)
+                Ok(output::line(&tenant.slug)?)
             }
         }
         Command::List { flags } => {
-            let all = Workspace::open(&flags, output)?.read(tenants::list)?;
+            let all = Workspace::open(&flags)?.read(tenants::list)?;
             if flags.json {
-                return output.json(&all.iter().map(Shown::from).collect::<Vec<_>>());
+                return output::json(&all.iter().map(Shown::from).collect::<Vec<_>>());
             }
             let row = |tenant: &Tenant| {
                 let plan = tenant.plan.to_string();
@@ -78,7 +78,7 @@ pub(super) fn run(command: Command, output: &Output) -> Done {
                 [slug, name, plan, moment(Some(tenant.created_at))]
             };
             let rows: Vec<_> = all.iter().map(row).collect();
-            Ok(output.table(["tenant", "name", "plan", "created"], &rows)?)
+            Ok(output::table(["tenant", "name", "plan", "created"], &rows)?)
         }
     }
 }

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use super::Done;
-use super::output::{Output, moment};
+use super::output::{self, moment};
 use super::password::{Password, PasswordArgs};
 use super::workspace::{Flags, Workspace, record};
 use crate::accounts::users::{self, NewUser};
@@ -101,22 +101,22 @@ impl Shown {
     }
 }
 
-pub(super) fn run(command: Command, output: &Output) -> Done {
+pub(super) fn run(command: Command) -> Done {
     match command {
-        Command::Create(args) => create(args, output),
-        Command::List { flags } => list(&flags, output),
-        Command::Passwd { email, password, flags } => passwd(email, &password, &flags, output),
-        Command::Disable { email, flags } => set_disabled(email, true, &flags, output),
-        Command::Enable { email, flags } => set_disabled(email, false, &flags, output),
+        Command::Create(args) => create(args),
+        Command::List { flags } => list(&flags),
+        Command::Passwd { email, password, flags } => passwd(email, &password, &flags),
+        Command::Disable { email, flags } => set_disabled(email, true, &flags),
+        Command::Enable { email, flags } => set_disabled(email, false, &flags),
     }
 }
 
-fn create(args: Create, output: &Output) -> Done {
-    let workspace = Workspace::open(&args.flags, output)?;
+fn create(args: Create) -> Done {
+    let workspace = Workspace::open(&args.flags)?;
     let email = args.email.or(args.email_flag).unwrap_or_default();
     users::normal_email(&email)?;
     let Password { hash, made_up } = args.password.get()?;
-    let actor = workspace.actor_or_new(output)?;
+    let actor = workspace.actor_or_new()?;
     let (name, role) = (args.name, args.role);
     let user = workspace.write(move |tx| {
         let first = users::list(tx, actor.tenant)?.is_empty();
@@ -127,28 +127,28 @@ fn create(args: Create, output: &Output) -> Done {
         Ok(user)
     })?;
     if args.flags.json {
-        return output.json(&Shown::new(&user, made_up.as_ref()));
+        return output::json(&Shown::new(&user, made_up.as_ref()));
     }
-    output.note(&format!("Added {} as {}.", user.email, user.role));
-    tell(made_up.as_ref(), output)
+    output::note(&format!("Added {} as {}.", user.email, user.role));
+    tell(made_up.as_ref())
 }
 
 /// Prints a password that was made up, alone on its line; nobody can print it again.
-fn tell(made_up: Option<&Secret>, output: &Output) -> Done {
+fn tell(made_up: Option<&Secret>) -> Done {
     if let Some(secret) = made_up {
-        output.note("The password is shown only this once:");
-        output.line(secret.reveal())?;
+        output::note("The password is shown only this once:");
+        output::line(secret.reveal())?;
     }
     Ok(())
 }
 
-fn list(flags: &Flags, output: &Output) -> Done {
-    let workspace = Workspace::open(flags, output)?;
+fn list(flags: &Flags) -> Done {
+    let workspace = Workspace::open(flags)?;
     let tenant = workspace.actor()?.tenant;
     let all = workspace.read(|read| users::list(read, tenant))?;
     if flags.json {
         let shown: Vec<Shown> = all.iter().map(|user| Shown::new(user, None)).collect();
-        return output.json(&shown);
+        return output::json(&shown);
     }
     let row = |user: &User| {
         let state = if user.disabled_at.is_some() { "disabled" } else { "active" };
@@ -156,11 +156,11 @@ fn list(flags: &Flags, output: &Output) -> Done {
         [email, name, role, state.to_owned(), moment(Some(user.created_at))]
     };
     let rows: Vec<_> = all.iter().map(row).collect();
-    Ok(output.table(["email", "name", "role", "state", "created"], &rows)?)
+    Ok(output::table(["email", "name", "role", "state", "created"], &rows)?)
 }
 
-fn passwd(email: String, password: &PasswordArgs, flags: &Flags, output: &Output) -> Done {
-    let workspace = Workspace::open(flags, output)?;
+fn passwd(email: String, password: &PasswordArgs, flags: &Flags) -> Done {
+    let workspace = Workspace::open(flags)?;
     let actor = workspace.actor()?;
     workspace.read(|read| known(read, actor.tenant, &email))?;
     let Password { hash, made_up } = password.get()?;
@@ -171,14 +171,14 @@ fn passwd(email: String, password: &PasswordArgs, flags: &Flags, output: &Output
         Ok(user)
     })?;
     if flags.json {
-        return output.json(&Shown::new(&user, made_up.as_ref()));
+        return output::json(&Shown::new(&user, made_up.as_ref()));
     }
-    output.note(&format!("{} has another password; their logins have ended.", user.email));
-    tell(made_up.as_ref(), output)
+    output::note(&format!("{} has another password; their logins have ended.", user.email));
+    tell(made_up.as_ref())
 }
 
-fn set_disabled(email: String, disabled: bool, flags: &Flags, output: &Output) -> Done {
-    let workspace = Workspace::open(flags, output)?;
+fn set_disabled(email: String, disabled: bool, flags: &Flags) -> Done {
+    let workspace = Workspace::open(flags)?;
     let actor = workspace.actor()?;
     let tenant = actor.tenant;
     let user = workspace.write(move |tx| {
@@ -189,10 +189,10 @@ fn set_disabled(email: String, disabled: bool, flags: &Flags, output: &Output) -
         known(tx, tenant, &user.email)
     })?;
     if flags.json {
-        return output.json(&Shown::new(&user, None));
+        return output::json(&Shown::new(&user, None));
     }
     let said = if disabled { "can no longer log in." } else { "can log in." };
-    output.note(&format!("{} {said}", user.email));
+    output::note(&format!("{} {said}", user.email));
     Ok(())
 }
 

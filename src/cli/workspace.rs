@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::Context;
 use clap::Args;
 
-use super::output::Output;
+use super::output;
 use crate::accounts::{Actor, Plan, Tenant, audit, tenants};
 use crate::base::{Clock, Code, Entropy, Fault, NextAction};
 use crate::config::DataArgs;
@@ -35,13 +35,13 @@ pub(super) struct Workspace {
 
 impl Workspace {
     /// Opens the data directory, and makes it and its database where there is none.
-    pub(super) fn open(flags: &Flags, output: &Output) -> anyhow::Result<Self> {
+    pub(super) fn open(flags: &Flags) -> anyhow::Result<Self> {
         let dir = &flags.data.data;
         make_directory(dir)?;
         let db = Db::open(dir, Clock::system(), Entropy::system(), Bus::default())?;
         let workspace = Self { db, tenant: flags.tenant.clone() };
         if workspace.read(tenants::list)?.is_empty() && workspace.tenant.is_none() {
-            output.note(&format!("The data directory {} has no tenant yet.", dir.display()));
+            output::note(&format!("The data directory {} has no tenant yet.", dir.display()));
         }
         Ok(workspace)
     }
@@ -78,7 +78,7 @@ impl Workspace {
 
     /// As [`Workspace::actor`]; where there is no tenant at all, one called Default is made, so
     /// that a sandbox takes one command.
-    pub(super) fn actor_or_new(&self, output: &Output) -> Result<Actor, Fault> {
+    pub(super) fn actor_or_new(&self) -> Result<Actor, Fault> {
         let slug = self.tenant.clone();
         let (tenant, made): (Tenant, bool) = self.write(move |tx| {
             if let Some(tenant) = tenants::choose(tx, slug.as_deref())? {
@@ -89,7 +89,7 @@ impl Workspace {
             Ok((tenant, true))
         })?;
         if made {
-            output.note(&format!("Made the tenant {}.", tenant.slug));
+            output::note(&format!("Made the tenant {}.", tenant.slug));
         }
         Ok(Actor::local(tenant.id, tenant.plan))
     }

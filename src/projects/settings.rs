@@ -273,7 +273,9 @@ fn agents_shape(value: &Value, issues: &mut Vec<Issue>) {
     for (name, value) in fields {
         match (name.as_str(), value) {
             ("profiles", Value::Object(profiles)) => {
-                for (name, profile) in profiles {
+                // One that reads is judged with the rest, once the whole document does.
+                let unread = profiles.iter().filter(|(_, it)| Profile::deserialize(*it).is_err());
+                for (name, profile) in unread {
                     let Err(fault) = Profile::parse(profile) else { continue };
                     let path = format!("agents.profiles.{name}");
                     issues.extend(fault.issues.iter().map(|found| under(&path, found.clone())));
