@@ -60,6 +60,20 @@ pub fn go_to(address: &str) -> Response {
     (StatusCode::SEE_OTHER, guards(), [(header::LOCATION, location), kept]).into_response()
 }
 
+/// A text in the query of an address.
+#[must_use]
+pub fn in_query(text: &str) -> String {
+    let mut out = String::new();
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,6 +93,11 @@ mod tests {
         assert_eq!(header(header::CONTENT_TYPE), "text/html; charset=utf-8");
         assert!(header(header::CONTENT_SECURITY_POLICY).starts_with("default-src 'none';"));
         assert!(!POLICY.contains("unsafe"));
+    }
+
+    #[test]
+    fn a_text_in_a_query_is_escaped() {
+        assert_eq!(in_query("/tickets?a=é&b"), "%2Ftickets%3Fa%3D%C3%A9%26b");
     }
 
     #[test]

@@ -1,9 +1,15 @@
 //! `/docs/connect`: ready-to-paste configuration of the clients people use.
 
 use askama::Template;
+use axum::extract::State;
 
 use super::parts::Code;
 use super::shell::Shell;
+use crate::projects;
+use crate::web::auth::Anyone;
+use crate::web::page::Page;
+use crate::web::site::Site;
+use crate::web::trouble::Trouble;
 
 /// What stands in a snippet where a key belongs.
 pub(super) const KEY_PLACE: &str = "YOUR_KEY";
@@ -28,6 +34,25 @@ pub(super) struct Client {
     /// Where the snippet goes.
     pub(super) where_to: &'static str,
     pub(super) snippet: Code,
+}
+
+/// `GET /docs/connect`. Everybody may read it; who is signed in reads their own project's name.
+pub(super) async fn show(
+    State(site): State<Site>,
+    Anyone(visitor): Anyone,
+) -> Result<Page<ConnectPage>, Trouble> {
+    let (shell, project) = match visitor {
+        None => (Shell::public("/docs/connect"), None),
+        Some(visitor) => {
+            let found = visitor.read(&site, |read, visitor| {
+                let mut own = projects::list(read, visitor.actor(), 1, None)?;
+                Ok((Shell::load(read, visitor, "/docs/connect")?.still(), own.pop()))
+            });
+            found.await?
+        }
+    };
+    let project = project.map_or_else(|| "my project".to_owned(), |project| project.name);
+    Ok(Page(ConnectPage::new(shell, site.origin(), &project)))
 }
 
 impl ConnectPage {

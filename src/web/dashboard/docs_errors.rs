@@ -1,9 +1,15 @@
 //! `/docs/errors`: every failure, as each door says it, with an anchor a code.
 
 use askama::Template;
+use axum::extract::State;
 
 use super::parts::Fact;
 use super::shell::Shell;
+use crate::contract::reference::{self, Entry};
+use crate::web::auth::Anyone;
+use crate::web::page::Page;
+use crate::web::site::Site;
+use crate::web::trouble::Trouble;
 
 /// The error reference.
 #[derive(Template)]
@@ -15,50 +21,58 @@ pub(super) struct ErrorsPage {
 
 /// One code.
 pub(super) struct ErrorEntry {
-    anchor: String,
-    code: String,
-    meaning: String,
-    hint: String,
+    anchor: &'static str,
+    title: &'static str,
+    meaning: &'static str,
+    hint: &'static str,
     facts: Vec<Fact>,
+}
+
+/// `GET /docs/errors`. Everybody may read it: error answers lead here.
+pub(super) async fn show(
+    State(site): State<Site>,
+    Anyone(visitor): Anyone,
+) -> Result<Page<ErrorsPage>, Trouble> {
+    let shell = Shell::of_anyone(&site, visitor, "/docs/errors").await?;
+    Ok(Page(ErrorsPage::new(shell)))
+}
+
+impl ErrorsPage {
+    fn new(shell: Shell) -> Self {
+        Self { shell, entries: reference::entries().map(ErrorEntry::of).collect() }
+    }
+}
+
+impl ErrorEntry {
+    fn of(entry: Entry) -> Self {
+        let wire = entry.wire;
+        let status = if wire.http == wire.status {
+            wire.http.to_string()
+        } else {
+            format!("{} (JSON-RPC {})", wire.http, wire.status)
+        };
+        Self {
+            anchor: entry.anchor,
+            title: wire.title,
+            meaning: wire.meaning,
+            hint: wire.hint,
+            facts: vec![
+                Fact::plain("HTTP status", status),
+                Fact::plain(
+                    "The same call may succeed",
+                    if wire.recoverable { "yes" } else { "no" },
+                ),
+                Fact::code("Envelope", wire.envelope),
+                Fact::code("JSON-RPC", wire.rpc),
+                Fact::code("Error object", wire.object),
+            ],
+        }
+    }
 }
 
 #[cfg(test)]
 impl ErrorsPage {
     pub(super) fn sample() -> Self {
-        let entry = |code: &str, status: &str, meaning: &str, hint: &str| ErrorEntry {
-            anchor: code.to_lowercase(),
-            code: code.to_owned(),
-            meaning: meaning.to_owned(),
-            hint: hint.to_owned(),
-            facts: vec![
-                Fact::plain("HTTP status", status),
-                Fact::plain("Try again", "no"),
-                Fact::code("Envelope", code.to_lowercase()),
-                Fact::code("JSON-RPC", code),
-            ],
-        };
-        Self {
-            shell: Shell { events: None, ..Shell::sample("/docs/errors") },
-            entries: vec![
-                entry(
-                    "UNAUTHENTICATED",
-                    "401",
-                    "No key came with the call.",
-                    "Send a key as X-API-Key or as a bearer token.",
-                ),
-                entry(
-                    "NOT_FOUND",
-                    "404",
-                    "The ticket does not exist for this caller.",
-                    "Look it up with list_tickets.",
-                ),
-                entry(
-                    "ATTACHMENT_REFERENCE_WITHOUT_ATTACHMENTS",
-                    "400",
-                    "The text names a file, but nothing is attached.",
-                    "Attach it, or set confirm_no_attachments.",
-                ),
-            ],
-        }
+        Self::new(Shell::sample("/docs/errors").still())
     }
 }

@@ -7,7 +7,7 @@ use super::parts::Link;
 /// An error as a page, with the id under which the log has its cause.
 #[derive(Template)]
 #[template(path = "error.html")]
-pub(super) struct ErrorPage {
+pub(in crate::web) struct ErrorPage {
     status: u16,
     title: &'static str,
     text: String,
@@ -17,7 +17,7 @@ pub(super) struct ErrorPage {
 
 impl ErrorPage {
     /// The page of a status. `text` says what went wrong; empty for the usual words.
-    pub(super) fn new(status: u16, text: &str, request_id: &str) -> Self {
+    pub(in crate::web) fn new(status: u16, text: &str, request_id: &str) -> Self {
         let (title, usual) = match status {
             400 | 422 => {
                 ("That cannot be taken", "Something in the request is not as it should be.")

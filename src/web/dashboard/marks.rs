@@ -3,6 +3,8 @@
 use askama::Template;
 use askama::filters::HtmlSafe;
 
+use crate::tickets::node::Outline;
+
 /// A state as a page shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Template)]
 #[template(path = "parts/mark.html")]
@@ -54,11 +56,11 @@ impl Mark {
     }
 
     /// The mark of a proof's verdict.
-    pub(super) fn verdict(passed: bool) -> Self {
-        if passed {
-            Self::new("Passed", "ok", "succeeded")
-        } else {
-            Self::new("Failed", "bad", "failed")
+    pub(super) fn verdict(word: &str) -> Self {
+        match word {
+            "proven" => Self::new("Proven", "ok", "succeeded"),
+            "failed" => Self::new("Failed", "bad", "failed"),
+            _ => Self::new("Inconclusive", "wait", "partial"),
         }
     }
 
@@ -83,6 +85,12 @@ pub(super) struct Pips {
 impl HtmlSafe for Pips {}
 
 impl Pips {
+    /// The pips of a ticket's nodes.
+    pub(super) fn of_nodes(nodes: &[Outline]) -> Self {
+        let statuses: Vec<&str> = nodes.iter().map(|node| node.status.word()).collect();
+        Self::of(&statuses)
+    }
+
     /// The pips of nodes with these statuses.
     pub(super) fn of(statuses: &[&str]) -> Self {
         let is_done = |status: &&&str| matches!(**status, "succeeded" | "skipped");

@@ -4,7 +4,7 @@
 mod docs_connect;
 mod docs_errors;
 mod docs_tools;
-mod error;
+pub(super) mod error;
 mod graph;
 mod home;
 mod keys;
@@ -18,6 +18,41 @@ mod setup;
 mod shell;
 mod ticket;
 mod tickets;
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use axum::routing::{get, post};
+
+use super::site::Site;
+use super::{assets, sse, trouble};
+
+/// Every page, its forms, its stream of changes, and the files it loads.
+pub fn routes(site: Site) -> Router {
+    Router::new()
+        .route("/", get(home::show))
+        .route("/setup/{token}", get(setup::show).post(setup::submit))
+        .route("/login", get(login::show).post(login::submit))
+        .route("/logout", post(login::leave))
+        .route("/tickets", get(tickets::show))
+        .route("/tickets/{ticket}", get(ticket::show))
+        .route("/tickets/{ticket}/cancel", post(ticket::cancel))
+        .route("/tickets/{ticket}/retry", post(ticket::retry))
+        .route("/tickets/{ticket}/answer", post(ticket::answer))
+        .route("/tickets/{ticket}/nodes/{node}/log", get(node_log::show))
+        .route("/tickets/{ticket}/proofs/{proof}/log", get(node_log::show_proof))
+        .route("/projects", get(projects::show))
+        .route("/projects/{project}", get(project::show))
+        .route("/keys", get(keys::show).post(keys::create))
+        .route("/keys/revoke", post(keys::revoke))
+        .route("/docs/connect", get(docs_connect::show))
+        .route("/docs/tools", get(docs_tools::show))
+        .route("/docs/errors", get(docs_errors::show))
+        .route("/events", get(sse::show))
+        .route("/assets/{name}", get(assets::show))
+        .fallback(trouble::not_found)
+        .layer(from_fn_with_state(site.clone(), trouble::layer))
+        .with_state(site)
+}
 
 #[cfg(test)]
 mod tests {

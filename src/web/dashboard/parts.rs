@@ -4,8 +4,21 @@ use askama::Template;
 use askama::filters::HtmlSafe;
 
 use super::marks::{Mark, Pips};
-use crate::base::Millis;
+use crate::base::{Fault, Millis, text};
+use crate::store::Read;
+use crate::tickets::Ticket;
+use crate::tickets::node;
 use crate::web::humane;
+
+/// Characters of a reason that a list shows.
+const NOTE_CHARS: usize = 120;
+
+/// A word of a contract as people read it: `data_operation` gives `Data operation`.
+pub(super) fn plain_word(word: &str) -> String {
+    let spaced = word.replace('_', " ");
+    let mut letters = spaced.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
 
 /// A moment: `4 min ago`, with the exact UTC beside it.
 #[derive(Debug, Clone, Template)]
@@ -115,6 +128,46 @@ pub(super) struct TicketRow {
     pub(super) note: Option<String>,
     pub(super) requester: String,
     pub(super) changed: Moment,
+}
+
+impl TicketRow {
+    /// A ticket of a project of this name.
+    pub(super) fn load(
+        read: &Read<'_>,
+        ticket: &Ticket,
+        project: &str,
+        now: Millis,
+    ) -> Result<Self, Fault> {
+        let nodes = node::outline(read, ticket.tenant, ticket.id)?;
+        let reason = ticket.failure_reason.as_deref().map(text::first_line);
+        let changed = ticket.completed_at.or(ticket.started_at).unwrap_or(ticket.created_at);
+        Ok(Self {
+            reference: ticket.reference(),
+            href: ticket_href(ticket),
+            title: ticket.title.clone(),
+            mark: Mark::status(ticket.status.word()),
+            pips: Pips::of_nodes(&nodes),
+            kind: plain_word(ticket.kind.word()),
+            project: project.to_owned(),
+            category: ticket.category.as_ref().map(category_label),
+            note: reason.map(|reason| text::cut(reason, NOTE_CHARS)),
+            requester: ticket.requester.name.clone().unwrap_or_default(),
+            changed: Moment::at(changed, now),
+        })
+    }
+}
+
+/// The page of a ticket.
+pub(super) fn ticket_href(ticket: &Ticket) -> String {
+    match ticket.project_key {
+        Some(_) => format!("/tickets/{}", ticket.reference()),
+        None => format!("/tickets/{}", ticket.id),
+    }
+}
+
+/// A category's name, which may have been deleted since.
+pub(super) fn category_label(category: &crate::tickets::ticket::Category) -> String {
+    if category.deleted { format!("{} (deleted)", category.name) } else { category.name.clone() }
 }
 
 /// A table of tickets.

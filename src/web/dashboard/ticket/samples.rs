@@ -96,8 +96,9 @@ fn assertion(state: &str, text: &str, evidence: &str) -> Assertion {
 
 fn proof(passed: bool, command: &str, exit: &str) -> ProofLine {
     ProofLine {
-        mark: Mark::verdict(passed),
-        command: command.to_owned(),
+        mark: Mark::verdict(if passed { "proven" } else { "failed" }),
+        claim: command.to_owned(),
+        command: String::new(),
         exit_code: exit.to_owned(),
         took: "18.3 s".to_owned(),
         at: minutes_ago(3),
@@ -138,6 +139,7 @@ fn ticket(status: &str, nodes: [&str; 6]) -> TicketPage {
         },
         can_cancel: true,
         can_retry: false,
+        can_answer: true,
         question: None,
         progress: Pips::of(&nodes).said().to_owned(),
         graph: drawing(&cards),
@@ -235,7 +237,6 @@ fn asking() -> TicketPage {
             link: Some(Link::new("Answer", "#question")),
         },
         question: Some(Question {
-            id: "0190a5b2-7c3d-7e4f-8a1b-2c3d4e5f6a7b".to_owned(),
             asker: "implement-1".to_owned(),
             at: minutes_ago(4),
             text: markdown::render(

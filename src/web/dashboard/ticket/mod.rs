@@ -1,7 +1,16 @@
 //! `/tickets/{ref}`: one ticket, from its one thing to do next down to what happened when.
 
+mod actions;
+mod load;
+mod next;
+mod nodes;
+#[cfg(test)]
+pub(super) mod samples;
+
 use askama::Template;
 
+pub(super) use self::actions::{answer, cancel, retry};
+pub(super) use self::load::show;
 use super::graph::Graph;
 use super::marks::Mark;
 use super::parts::{Fact, Link, Moment};
@@ -23,6 +32,8 @@ pub(super) struct TicketPage {
     next: NextStep,
     can_cancel: bool,
     can_retry: bool,
+    /// Whether the reader may answer the question.
+    can_answer: bool,
     question: Option<Question>,
     /// `4 of 6 nodes done`; empty before the graph is planned.
     progress: String,
@@ -51,7 +62,6 @@ pub(super) struct NextStep {
 
 /// What an agent asks.
 pub(super) struct Question {
-    id: String,
     /// Which node asks: `implement-1`.
     asker: String,
     at: Moment,
@@ -124,6 +134,8 @@ pub(super) struct Remark {
 /// One proof record of a command.
 pub(super) struct ProofLine {
     mark: Mark,
+    claim: String,
+    /// The command, where the claim does not say it.
     command: String,
     exit_code: String,
     took: String,
@@ -159,7 +171,3 @@ pub(super) struct RelatedTicket {
     href: String,
     title: String,
 }
-
-#[cfg(test)]
-#[path = "ticket_samples.rs"]
-pub(super) mod samples;
