@@ -70,3 +70,8 @@ WHERE  ticket_id = :ticket AND tenant_id = :tenant AND status = 'cancelled' AND 
 -- name: tenant_of
 -- cross-tenant: the hook of a job that was given up knows the node alone.
 SELECT tenant_id FROM nodes WHERE id = :id LIMIT 1;
+
+-- name: outline
+-- What a list shows of each ticket's graph: no report, no summary.
+SELECT ref, status, agent FROM nodes
+WHERE  ticket_id = :ticket AND tenant_id = :tenant ORDER BY position, id LIMIT :limit;

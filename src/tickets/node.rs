@@ -118,6 +118,29 @@ pub fn list(read: &Read<'_>, tenant: TenantId, ticket: TicketId) -> Result<Vec<N
     read.list(all, of, Node::from_row)
 }
 
+/// A node in a few words, for lists of tickets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outline {
+    /// Its name in the graph: `implement-1`.
+    pub name: String,
+    /// Where it stands.
+    pub status: NodeStatus,
+    /// The agent profile that does it or did.
+    pub agent: Option<String>,
+}
+
+/// A ticket's nodes in reading order, without what they said.
+pub fn outline(read: &Read<'_>, tenant: TenantId, ticket: TicketId) -> Result<Vec<Outline>, Fault> {
+    let of = params! { ":tenant": tenant, ":ticket": ticket, ":limit": NODES_MAX };
+    read.list(sql!("nodes.sql", "outline"), of, |row| {
+        Ok(Outline {
+            name: row.get("ref")?,
+            status: row.word("status", NodeStatus::parse)?,
+            agent: row.get("agent")?,
+        })
+    })
+}
+
 /// The node with this id.
 pub fn find(read: &Read<'_>, tenant: TenantId, id: NodeId) -> Result<Option<Node>, Fault> {
     let by_id = sql!("nodes.sql", "find");

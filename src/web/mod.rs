@@ -2,9 +2,27 @@
 
 pub mod health;
 pub mod host;
+pub mod ansi;
+pub mod assets;
+pub mod auth;
+pub mod dashboard;
+pub mod graph;
+pub mod health;
+pub mod host;
+pub mod humane;
 pub mod invoke;
 pub mod key;
+pub mod live_logs;
+pub mod log_file;
+pub mod markdown;
 pub mod mcp;
 pub mod schemas;
 pub mod serve;
 pub mod trace;
+pub mod page;
+pub mod schemas;
+pub mod serve;
+pub mod site;
+pub mod sse;
+pub mod trace;
+pub mod trouble;

@@ -1,0 +1,151 @@
+// Small comforts for pages that are complete without them: theme switch, relative times, copy
+// buttons, filters that apply themselves, and a guard against sending a form twice.
+
+const root = document.documentElement;
+
+/* Theme: auto, light, dark. */
+
+function chosenTheme() {
+  if (root.classList.contains("light")) return "light";
+  return root.classList.contains("dark") ? "dark" : "auto";
+}
+
+function showTheme() {
+  const chosen = chosenTheme();
+  for (const button of document.querySelectorAll("[data-theme]")) {
+    button.setAttribute("aria-pressed", String(button.dataset.theme === chosen));
+  }
+}
+
+function chooseTheme(theme) {
+  root.classList.remove("light", "dark");
+  if (theme !== "auto") root.classList.add(theme);
+  try {
+    localStorage.setItem("theme", theme);
+  } catch {
+    // Private windows may refuse; the choice then lasts as long as the page.
+  }
+  showTheme();
+}
+
+/* Times: "3 min ago" ticks on; the title says the exact moment in the reader's zone and in UTC. */
+
+const STEPS = [
+  [60, "s", 1],
+  [3600, "min", 60],
+  [86400, "h", 3600],
+  [Infinity, "d", 86400],
+];
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" });
+
+function said(seconds) {
+  const size = Math.abs(seconds);
+  if (size < 5) return "just now";
+  const [, unit, length] = STEPS.find(([limit]) => size < limit);
+  const amount = Math.floor(size / length);
+  return seconds < 0 ? `in ${amount} ${unit}` : `${amount} ${unit} ago`;
+}
+
+function showTimes(within) {
+  const now = Date.now();
+  for (const time of within.querySelectorAll("time[datetime]")) {
+    const at = Date.parse(time.dateTime);
+    if (Number.isNaN(at)) continue;
+    if (!time.dataset.exact) {
+      time.dataset.exact = "yes";
+      time.title = `${exact.format(at)} (${time.dateTime})`;
+    }
+    if (time.hasAttribute("data-ago")) {
+      const text = said((now - at) / 1000);
+      if (time.textContent !== text) time.textContent = text;
+    }
+  }
+  for (const span of within.querySelectorAll("[data-since]")) {
+    const seconds = Math.max(0, Math.floor((now - Date.parse(span.dataset.since)) / 1000));
+    const text = lasting(seconds);
+    if (span.textContent !== text) span.textContent = text;
+  }
+}
+
+function lasting(seconds) {
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
+}
+
+/* Copying. */
+
+async function copy(button) {
+  const source = document.getElementById(button.dataset.copy);
+  if (!source) return;
+  const label = button.querySelector("[data-label]");
+  const before = label?.textContent;
+  try {
+    await navigator.clipboard.writeText(source.textContent.trim());
+    if (label) label.textContent = "Copied";
+  } catch {
+    const range = document.createRange();
+    range.selectNodeContents(source);
+    getSelection().removeAllRanges();
+    getSelection().addRange(range);
+    if (label) label.textContent = "Selected";
+  }
+  setTimeout(() => label && (label.textContent = before), 1600);
+}
+
+/* Wiring: one listener a kind of event, so that swapped regions need none of their own. */
+
+document.addEventListener("click", (event) => {
+  const theme = event.target.closest("[data-theme]");
+  if (theme) chooseTheme(theme.dataset.theme);
+  const copying = event.target.closest("[data-copy]");
+  if (copying) copy(copying);
+  for (const open of document.querySelectorAll("details.confirm[open]")) {
+    if (!open.contains(event.target)) open.open = false;
+  }
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  const open = document.querySelector("details.confirm[open]");
+  if (!open) return;
+  open.open = false;
+  open.querySelector("summary").focus();
+});
+
+document.addEventListener("change", (event) => {
+  const form = event.target.closest("form[data-auto]");
+  if (form) form.requestSubmit();
+});
+
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (form.method !== "post") return;
+  if (form.dataset.sent) {
+    event.preventDefault();
+    return;
+  }
+  form.dataset.sent = "yes";
+});
+
+addEventListener("pageshow", () => {
+  for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
+});
+
+function openTarget() {
+  const target = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
+  if (target instanceof HTMLDetailsElement) target.open = true;
+}
+
+addEventListener("hashchange", openTarget);
+function enhance(within) {
+  for (const part of within.querySelectorAll("[data-js]")) part.hidden = false;
+  for (const part of within.querySelectorAll("[data-nojs]")) part.hidden = true;
+  showTimes(within);
+}
+
+document.addEventListener("assay:swapped", (event) => enhance(event.target));
+showTheme();
+enhance(document);
+openTarget();
+setInterval(() => showTimes(document), 1000);

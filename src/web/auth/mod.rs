@@ -1,0 +1,9 @@
+//! Who a browser is: the cookie of its login, and the tokens that its forms carry.
+
+mod cookie;
+mod guest;
+mod visitor;
+
+pub use cookie::Cookies;
+pub use guest::Guest;
+pub use visitor::{Anyone, Visitor};

@@ -1,0 +1,260 @@
+//! `/projects/{slug}`: what a project works on, with whom, and whether it is ready.
+
+use std::time::Duration;
+
+use askama::Template;
+use axum::extract::{Path, State};
+
+use super::marks::Mark;
+use super::parts::{Code, Fact, plain_word};
+use super::shell::Shell;
+use crate::base::Fault;
+use crate::projects::git::inspect::State as Repository;
+use crate::projects::git::{CommitId, inspect};
+use crate::projects::health::{self, Amiss, Finding};
+use crate::projects::settings::Agents;
+use crate::projects::{self, Project};
+use crate::web::auth::Visitor;
+use crate::web::humane;
+use crate::web::page::{Page, in_query};
+use crate::web::site::Site;
+use crate::web::trouble::Trouble;
+
+/// How long a repository is waited for; a page that tells of the rest is better than none.
+const LOOK_MAX: Duration = Duration::from_secs(5);
+
+/// A project's page.
+#[derive(Template)]
+#[template(path = "project.html")]
+pub(super) struct ProjectPage {
+    shell: Shell,
+    key: String,
+    name: String,
+    tickets_href: String,
+    /// `Ready for tickets`, or how many things are in the way.
+    health_said: String,
+    checks: Vec<Check>,
+    repository: Vec<Fact>,
+    verify: Vec<VerifyRow>,
+    agents: Vec<AgentRow>,
+    /// The command that changes the settings.
+    change: Code,
+}
+
+/// One check of the set-up.
+pub(super) struct Check {
+    mark: Mark,
+    name: &'static str,
+    said: String,
+    /// What to do about it; empty where nothing is to be done.
+    fix: String,
+}
+
+/// One command that proves.
+pub(super) struct VerifyRow {
+    name: String,
+    command: String,
+}
+
+impl VerifyRow {
+    fn of(command: &crate::projects::settings::VerifyCommand) -> Self {
+        Self { name: command.name.clone(), command: command.command.clone() }
+    }
+}
+
+/// One agent profile.
+pub(super) struct AgentRow {
+    name: String,
+    command: String,
+    used_for: String,
+    limit: String,
+}
+
+/// `GET /projects/{slug}`.
+pub(super) async fn show(
+    State(site): State<Site>,
+    visitor: Visitor,
+    Path(slug): Path<String>,
+) -> Result<Page<ProjectPage>, Trouble> {
+    let (project, shell) = visitor
+        .read(&site, move |read, visitor| {
+            let project = projects::named(read, visitor.actor(), &slug)?;
+            Ok((project, Shell::load(read, visitor, "/projects")?))
+        })
+        .await?;
+    let repository = look(&site, &project).await?;
+    Ok(Page(ProjectPage::of(shell, &project, repository.as_ref())))
+}
+
+/// What is found at the repository; `None` where there is none, or where it does not answer.
+async fn look(site: &Site, project: &Project) -> Result<Option<Repository>, Fault> {
+    let Some(location) = project.location() else { return Ok(None) };
+    let base = project.base();
+    let looked = inspect(site.git(), &location, base.as_ref());
+    tokio::time::timeout(LOOK_MAX, looked).await.map_or(Ok(None), |found| found.map(Some))
+}
+
+impl ProjectPage {
+    fn of(shell: Shell, project: &Project, repository: Option<&Repository>) -> Self {
+        let health = health::judge(project, repository);
+        let name = project.short_name();
+        Self {
+            shell,
+            key: name.to_owned(),
+            name: project.name.clone(),
+            tickets_href: format!("/tickets?project={}", in_query(&project.slug)),
+            health_said: match health.blockers.len() {
+                0 => "Ready for tickets.".to_owned(),
+                1 => "One thing is in the way of tickets.".to_owned(),
+                several => format!("{several} things are in the way of tickets."),
+            },
+            checks: checks(&health, project, repository),
+            repository: repository_facts(project, repository),
+            verify: project.settings.verify.iter().map(VerifyRow::of).collect(),
+            agents: agent_rows(&project.settings.agents),
+            change: Code::new("change", format!("assay project set {name} verify='make test'")),
+        }
+    }
+}
+
+fn checks(
+    health: &health::Health,
+    project: &Project,
+    repository: Option<&Repository>,
+) -> Vec<Check> {
+    let amiss = |state| move |found: &Finding| Check::of(state, found);
+    let mut checks: Vec<Check> = health.blockers.iter().map(amiss("blocked")).collect();
+    checks.extend(health.warnings.iter().map(amiss("warning")));
+    let agent = project.settings.agents.choose("implement", "auto");
+    if let Some(Repository::Ready(ready)) = repository {
+        let said = format!("{} is at {}.", ready.base.as_str(), short(&ready.tip));
+        checks.push(Check::fine("Repository", said));
+    } else if project.location().is_some() && repository.is_none() {
+        checks.push(Check {
+            mark: Mark::health("warning"),
+            name: "Repository",
+            said: "It has not answered within 5 seconds.".to_owned(),
+            fix: "Load the page again; if it stays so, look at the repository's address."
+                .to_owned(),
+        });
+    }
+    if let Some((name, _)) = agent {
+        checks.push(Check::fine("Agent", format!("{name} does the work.")));
+    }
+    match project.settings.verify.len() as u64 {
+        0 => {}
+        n => {
+            let said = humane::counted(n, "command proves", "commands prove");
+            checks.push(Check::fine("Verify commands", format!("{said} what an agent did.")));
+        }
+    }
+    checks
+}
+
+fn short(commit: &CommitId) -> String {
+    commit.to_string().chars().take(10).collect()
+}
+
+impl Check {
+    fn of(state: &'static str, found: &Finding) -> Self {
+        let name = match found.code {
+            Amiss::NoRepository | Amiss::RepositoryUnusable => "Repository",
+            Amiss::CheckoutDirty => "Checkout",
+            Amiss::NoAgent => "Agent",
+            Amiss::NoVerifyCommand => "Verify commands",
+        };
+        let (said, fix) = (found.message.clone(), found.fix.clone());
+        Self { mark: Mark::health(state), name, said, fix }
+    }
+
+    fn fine(name: &'static str, said: String) -> Self {
+        Self { mark: Mark::health("ok"), name, said, fix: String::new() }
+    }
+}
+
+fn repository_facts(project: &Project, repository: Option<&Repository>) -> Vec<Fact> {
+    let found = match repository {
+        Some(Repository::Ready(ready)) => Some(ready),
+        _ => None,
+    };
+    let base = project.base().or_else(|| found.map(|ready| ready.base.clone()));
+    let mut facts = Vec::new();
+    if let Some(place) = project.location() {
+        facts.push(Fact::code("Where", place.to_string()));
+    }
+    if let Some(base) = base {
+        facts.push(Fact::code("Base branch", base.as_str()));
+    }
+    if let Some(ready) = found {
+        facts.push(Fact::code("Tip", short(&ready.tip)));
+    }
+    let landing = &project.settings.landing;
+    facts.push(Fact::plain("Landing", plain_word(landing.strategy.word())));
+    facts.push(Fact::plain(
+        "Demands",
+        if landing.require_fully_verified { "Every assertion confirmed" } else { "Nothing failed" },
+    ));
+    facts
+}
+
+fn agent_rows(agents: &Agents) -> Vec<AgentRow> {
+    let used_for = |name: &str| {
+        let is_default = agents.choose("", "").is_some_and(|(chosen, _)| chosen == name);
+        let named = agents.nodes.iter().chain(&agents.presets);
+        let special = named.filter(|(_, agent)| *agent == name).map(|(what, _)| what.as_str());
+        let uses: Vec<&str> = is_default.then_some("everything else").into_iter().collect();
+        special.chain(uses).collect::<Vec<_>>().join(", ")
+    };
+    let row = |(name, profile): (&String, &crate::projects::agents::Profile)| AgentRow {
+        name: name.clone(),
+        command: profile.command.join(" "),
+        used_for: used_for(name),
+        limit: humane::duration(Duration::from_secs(profile.timeout_secs)),
+    };
+    agents.profiles.iter().map(row).collect()
+}
+
+#[cfg(test)]
+impl ProjectPage {
+    pub(super) fn sample() -> Self {
+        let check = |state, name, said: &str, fix: &str| Check {
+            mark: Mark::health(state),
+            name,
+            said: said.to_owned(),
+            fix: fix.to_owned(),
+        };
+        Self {
+            shell: Shell::sample("/projects"),
+            key: "ACME".to_owned(),
+            name: "Acme Widgets".to_owned(),
+            tickets_href: "/tickets?project=acme-widgets".to_owned(),
+            health_said: "One thing is in the way".to_owned(),
+            checks: vec![
+                check("ok", "Repository", "main is at 99ab81c0f2.", ""),
+                check(
+                    "blocked",
+                    "Agent",
+                    "The program claude is not on the server's path.",
+                    "Install Claude Code for the user that runs Assay, or choose another agent.",
+                ),
+                check("ok", "Verify commands", "2 commands.", ""),
+            ],
+            repository: vec![
+                Fact::code("Repository", "/home/ada/acme-widgets"),
+                Fact::code("Base branch", "main"),
+                Fact::plain("Key", "ACME"),
+            ],
+            verify: vec![
+                VerifyRow { name: "install".to_owned(), command: "npm ci".to_owned() },
+                VerifyRow { name: "tests".to_owned(), command: "npm test".to_owned() },
+            ],
+            agents: vec![AgentRow {
+                name: "claude-code".to_owned(),
+                command: "claude -p --output-format json".to_owned(),
+                used_for: "plan, contract, implement, review".to_owned(),
+                limit: "30 min".to_owned(),
+            }],
+            change: Code::new("change", "assay project set acme-widgets --verify \"npm test\""),
+        }
+    }
+}

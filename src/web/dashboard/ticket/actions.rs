@@ -1,0 +1,107 @@
+//! The buttons of a ticket. Each is a call of a tool through the gate, like any other caller's.
+
+use axum::extract::{Form, Path, State};
+use axum::response::Response;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::base::Fault;
+use crate::tools::{CallContext, Caller};
+use crate::web::auth::Visitor;
+use crate::web::page::{go_to, in_query};
+use crate::web::site::Site;
+use crate::web::trouble::Trouble;
+
+/// What a button alone sends.
+#[derive(Deserialize)]
+pub(in crate::web::dashboard) struct Pressed {
+    csrf: String,
+}
+
+/// An answer to a question: one of its choices, words of one's own, or both.
+#[derive(Deserialize)]
+pub(in crate::web::dashboard) struct Answer {
+    csrf: String,
+    #[serde(default)]
+    choice: String,
+    #[serde(default)]
+    text: String,
+}
+
+/// `POST /tickets/{ref}/cancel`.
+pub(in crate::web::dashboard) async fn cancel(
+    State(site): State<Site>,
+    visitor: Visitor,
+    Path(ticket): Path<String>,
+    Form(pressed): Form<Pressed>,
+) -> Result<Response, Trouble> {
+    visitor.check(&pressed.csrf)?;
+    call(&site, &visitor, "cancel_ticket", json!({ "ticket": ticket })).await?;
+    Ok(back_to(&ticket, "cancelled"))
+}
+
+/// `POST /tickets/{ref}/retry`.
+pub(in crate::web::dashboard) async fn retry(
+    State(site): State<Site>,
+    visitor: Visitor,
+    Path(ticket): Path<String>,
+    Form(pressed): Form<Pressed>,
+) -> Result<Response, Trouble> {
+    visitor.check(&pressed.csrf)?;
+    call(&site, &visitor, "retry_ticket", json!({ "ticket": ticket })).await?;
+    Ok(back_to(&ticket, "retried"))
+}
+
+/// `POST /tickets/{ref}/answer`.
+pub(in crate::web::dashboard) async fn answer(
+    State(site): State<Site>,
+    visitor: Visitor,
+    Path(ticket): Path<String>,
+    Form(sent): Form<Answer>,
+) -> Result<Response, Trouble> {
+    visitor.check(&sent.csrf)?;
+    let message = joined(&sent.choice, &sent.text);
+    if message.is_empty() {
+        let said = "Choose an answer or write one. Go back to the ticket to do so.";
+        return Err(Trouble(Fault::argument("message", said)));
+    }
+    call(&site, &visitor, "reply_ticket", json!({ "ticket": ticket, "message": message })).await?;
+    Ok(back_to(&ticket, "answered"))
+}
+
+/// A choice and what was added to it, as one text.
+fn joined(choice: &str, text: &str) -> String {
+    let said = [choice.trim(), text.trim()];
+    let said: Vec<&str> = said.into_iter().filter(|part| !part.is_empty()).collect();
+    // Browsers send line ends as two characters.
+    said.join("\n\n").replace("\r\n", "\n")
+}
+
+async fn call(site: &Site, visitor: &Visitor, tool: &str, arguments: Value) -> Result<(), Fault> {
+    let caller = Caller::of(visitor.actor().clone());
+    let context = CallContext {
+        via: "browser",
+        progress: None,
+        cancel: CancellationToken::new(),
+        request: visitor.request,
+    };
+    site.gate().call(&caller, tool, arguments, context).await.map(drop)
+}
+
+fn back_to(ticket: &str, did: &str) -> Response {
+    go_to(&format!("/tickets/{}?did={did}", in_query(ticket)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_a_choice_words_or_both() {
+        assert_eq!(joined("In the account", ""), "In the account");
+        assert_eq!(joined("", " both\r\nplease "), "both\nplease");
+        assert_eq!(joined("In the account", "but cached"), "In the account\n\nbut cached");
+        assert_eq!(joined(" ", "\n"), "");
+    }
+}

@@ -1,0 +1,296 @@
+//! A ticket's page from what is stored.
+
+use std::collections::HashMap;
+
+use axum::extract::{Path, Query, State};
+
+use super::super::marks::{Mark, Pips};
+use super::super::parts::{Fact, Link, Moment, category_label, plain_word, ticket_href};
+use super::super::shell::{Did, Shell};
+use super::nodes::{self, At};
+use super::{
+    Assertion, Happening, ProofLine, Question, RelatedTicket, Relation, Remark, Summary,
+    TicketPage, TimeFact, next,
+};
+use crate::base::{Fault, Millis, NodeId};
+use crate::projects::{self, Project};
+use crate::proofs::{self, Proof};
+use crate::store::Read;
+use crate::tickets::digest::{self, Digest};
+use crate::tickets::node::{self, Edge, Node};
+use crate::tickets::pipeline::end::short;
+use crate::tickets::states::{AssertionState, ItemKind, NodeStatus, Status};
+use crate::tickets::timeline::{self, Entry, Happened};
+use crate::tickets::{Ticket, contract};
+use crate::tools::tickets;
+use crate::web::auth::Visitor;
+use crate::web::humane;
+use crate::web::live_logs::Newest;
+use crate::web::log_file;
+use crate::web::markdown;
+use crate::web::page::{Page, in_query};
+use crate::web::site::Site;
+use crate::web::trouble::Trouble;
+
+/// Lines of a timeline that are shown; the newest.
+const TIMELINE_MAX: u32 = 200;
+/// Lines of a log that a card shows.
+const TAIL_LINES: usize = 200;
+
+/// Everything of a ticket that its page shows, as one consistent view of the database.
+struct Stored {
+    shell: Shell,
+    project: Project,
+    digest: Digest,
+    edges: Vec<Edge>,
+    proofs: Vec<Proof>,
+    timeline: Vec<Entry>,
+}
+
+/// `GET /tickets/{ref}`.
+pub(in crate::web::dashboard) async fn show(
+    State(site): State<Site>,
+    visitor: Visitor,
+    Path(named): Path<String>,
+    Query(Did { did }): Query<Did>,
+) -> Result<Page<TicketPage>, Trouble> {
+    let mut stored = visitor
+        .read(&site, move |read, visitor| {
+            let ticket = tickets::find(read, visitor.actor(), &named)?;
+            Stored::load(read, visitor, ticket)
+        })
+        .await?;
+    stored.shell = stored.shell.after(&did);
+    let logs = tails(&site, &stored.digest).await?;
+    Ok(Page(stored.page(&logs, visitor.actor().can_write(), site.now())))
+}
+
+/// The ends of the logs of the nodes whose cards stand open.
+async fn tails(site: &Site, digest: &Digest) -> Result<HashMap<NodeId, Newest>, Fault> {
+    let open: Vec<Node> =
+        digest.nodes.iter().filter(|node| nodes::is_open(node.status)).cloned().collect();
+    let (logs, blobs) = (site.logs().clone(), site.blobs().clone());
+    let ticket = digest.ticket.id.uuid();
+    let read = tokio::task::spawn_blocking(move || {
+        let tail = |node: &Node| match (node.status, node.log) {
+            (status, Some(hash)) if status != NodeStatus::Running => {
+                log_file::tail(&blobs, hash, node.log_lines, TAIL_LINES)
+            }
+            _ => Ok(logs.newest(ticket, &node.name, TAIL_LINES)),
+        };
+        open.iter().map(|node| Ok((node.id, tail(node)?))).collect()
+    });
+    read.await.map_err(Fault::internal)?
+}
+
+impl Stored {
+    fn load(read: &Read<'_>, visitor: &Visitor, ticket: Ticket) -> Result<Self, Fault> {
+        let (tenant, id) = (ticket.tenant, ticket.id);
+        let project = projects::get(read, visitor.actor(), ticket.project)?;
+        let events = format!("/events?ticket={id}");
+        let shell = Shell { events: Some(events), ..Shell::load(read, visitor, "/tickets")? };
+        Ok(Self {
+            shell,
+            project,
+            edges: node::edges(read, tenant, id)?,
+            proofs: proofs::list_of_ticket(read, tenant, id)?,
+            timeline: timeline::list(read, tenant, id, TIMELINE_MAX)?,
+            digest: digest::digest(read, ticket)?,
+        })
+    }
+
+    fn page(self, logs: &HashMap<NodeId, Newest>, can_write: bool, now: Millis) -> TicketPage {
+        let Self { shell, project, digest, edges, proofs, timeline } = self;
+        let ticket = &digest.ticket;
+        let href = ticket_href(ticket);
+        let at = At { href: &href, now, logs };
+        let ended = ticket.status.is_terminal();
+        let statuses: Vec<&str> = digest.nodes.iter().map(|node| node.status.word()).collect();
+        TicketPage {
+            reference: ticket.reference(),
+            title: ticket.title.clone(),
+            project: Link::new(&*project.name, format!("/projects/{}", project.slug)),
+            mark: Mark::status(ticket.status.word()),
+            next: next::step(&digest),
+            can_cancel: can_write && !ended,
+            can_retry: can_write && ended && ticket.status != Status::Succeeded,
+            can_answer: can_write,
+            question: question(&digest, now),
+            progress: if statuses.is_empty() { String::new() } else { said(&statuses) },
+            graph: nodes::drawing(&digest.nodes, &edges, now),
+            summary: summary(ticket),
+            nodes: digest.nodes.iter().map(|node| nodes::card(node, &at)).collect(),
+            proved: proved(&digest.assertions),
+            assertions: digest.assertions.iter().map(Assertion::of).collect(),
+            remarks: remarks(&digest),
+            proofs: proofs.iter().map(|proof| ProofLine::of(proof, &href, now)).collect(),
+            description: markdown::render(&ticket.description),
+            timeline: timeline.iter().rev().map(|entry| Happening::of(entry, now)).collect(),
+            facts: facts(ticket, &project),
+            times: times(ticket, now),
+            relations: relations(&digest),
+            shell,
+            href,
+        }
+    }
+}
+
+fn said(statuses: &[&str]) -> String {
+    Pips::of(statuses).said().to_owned()
+}
+
+fn question(digest: &Digest, now: Millis) -> Option<Question> {
+    let asked = digest.question.as_ref()?;
+    let asker = digest.nodes.iter().find(|node| node.id == asked.node);
+    Some(Question {
+        asker: asker.map(|node| node.name.clone()).unwrap_or_default(),
+        at: Moment::at(asked.asked_at, now),
+        text: markdown::render(&asked.text),
+        choices: asked.choices.clone(),
+    })
+}
+
+fn summary(ticket: &Ticket) -> Option<Summary> {
+    let last = || Some(("So far", ticket.latest_phase_summary.as_deref()?));
+    let (title, text) = match ticket.completion_summary.as_deref() {
+        Some(done) => ("What came of it", done),
+        None => last()?,
+    };
+    Some(Summary { title, text: markdown::render(text) })
+}
+
+fn proved(assertions: &[contract::Assertion]) -> String {
+    if assertions.is_empty() {
+        return String::new();
+    }
+    let held = assertions.iter().filter(|one| one.state == AssertionState::Confirmed).count();
+    format!("{held} of {} assertions confirmed", assertions.len())
+}
+
+impl Assertion {
+    fn of(one: &contract::Assertion) -> Self {
+        Self {
+            mark: Mark::assertion(one.state.word()),
+            text: one.text.clone(),
+            evidence: one.evidence.clone().unwrap_or_default(),
+        }
+    }
+}
+
+fn remarks(digest: &Digest) -> Vec<Remark> {
+    let kinds = [
+        (ItemKind::HumanAction, "For a person"),
+        (ItemKind::Deferred, "Put off"),
+        (ItemKind::FollowUp, "Idea"),
+    ];
+    let of = |(kind, label)| {
+        digest.items_of(kind).map(move |item| Remark {
+            label,
+            text: item.text.clone(),
+            source: item.source.clone(),
+        })
+    };
+    kinds.into_iter().flat_map(of).collect()
+}
+
+impl Happening {
+    fn of(entry: &Entry, now: Millis) -> Self {
+        let tone = match entry.happened {
+            Happened::Landed => "ok",
+            Happened::Asked => "wait",
+            Happened::AnotherRound | Happened::Interrupted => "hold",
+            Happened::NodeStarted | Happened::Started => "run",
+            _ => "",
+        };
+        let who = if entry.actor == timeline::SERVER { "" } else { &*entry.actor };
+        Self { tone, at: Moment::at(entry.at, now), text: entry.text.clone(), who: who.to_owned() }
+    }
+}
+
+fn facts(ticket: &Ticket, project: &Project) -> Vec<Fact> {
+    let mut facts = vec![Fact::plain("Kind", plain_word(ticket.kind.word()))];
+    if let Some(category) = &ticket.category {
+        let (slug, name) = (in_query(&project.slug), in_query(&category.name));
+        let href = format!("/tickets?project={slug}&category={name}");
+        facts.push(Fact::link("Category", Link::new(category_label(category), href)));
+    }
+    let who = ticket.requester.name.clone().or_else(|| ticket.requester.email.clone());
+    facts.push(Fact::plain("Asked for by", who.unwrap_or_else(|| ticket.filed_by.clone())));
+    if ticket.turns_used > 0 {
+        facts.push(Fact::plain("Turns", humane::count(ticket.turns_used)));
+    }
+    if ticket.input_tokens + ticket.output_tokens > 0 {
+        let (read, written) = (ticket.input_tokens, ticket.output_tokens);
+        let tokens = format!("{} in, {} out", humane::count(read), humane::count(written));
+        facts.push(Fact::plain("Tokens", tokens));
+    }
+    let codes = [
+        ("Branch", ticket.branch.clone()),
+        ("Base branch", ticket.base_branch.clone()),
+        ("Base commit", ticket.base_commit.as_deref().map(short).map(str::to_owned)),
+        ("Landed commit", ticket.commit_sha.as_deref().map(short).map(str::to_owned)),
+    ];
+    facts.extend(codes.into_iter().filter_map(|(name, value)| Some(Fact::code(name, value?))));
+    facts
+}
+
+fn times(ticket: &Ticket, now: Millis) -> Vec<TimeFact> {
+    let times = [
+        ("Filed", Some(ticket.created_at)),
+        ("Started", ticket.started_at),
+        ("Ended", ticket.completed_at),
+    ];
+    let fact = |(name, at): (_, Option<Millis>)| Some(TimeFact { name, at: Moment::at(at?, now) });
+    times.into_iter().filter_map(fact).collect()
+}
+
+fn relations(digest: &Digest) -> Vec<Relation> {
+    let reason = digest.ticket.depends_on_reason.clone().unwrap_or_default();
+    let sides = [
+        ("Depends on", &digest.parents, reason),
+        ("Waiting on this", &digest.children, String::new()),
+    ];
+    let relation = |(title, tickets, reason): (_, &Vec<Ticket>, _)| Relation {
+        title,
+        tickets: tickets.iter().map(RelatedTicket::of).collect(),
+        reason,
+    };
+    sides.into_iter().map(relation).filter(|side| !side.tickets.is_empty()).collect()
+}
+
+impl RelatedTicket {
+    fn of(ticket: &Ticket) -> Self {
+        Self {
+            mark: Mark::status(ticket.status.word()),
+            reference: ticket.reference(),
+            href: ticket_href(ticket),
+            title: ticket.title.clone(),
+        }
+    }
+}
+
+/// What a check of a command says beyond its verdict.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Ran {
+    command: Option<String>,
+    exit_code: Option<i64>,
+    duration_ms: Option<u64>,
+}
+
+impl ProofLine {
+    fn of(proof: &Proof, ticket: &str, now: Millis) -> Self {
+        let ran: Ran = serde_json::from_str(&proof.detail).unwrap_or_default();
+        let took = ran.duration_ms.map(std::time::Duration::from_millis);
+        let has_file = !proof.evidence.is_empty();
+        Self {
+            mark: Mark::verdict(proof.verdict.word()),
+            claim: proof.claim.clone(),
+            command: ran.command.filter(|command| *command != proof.claim).unwrap_or_default(),
+            exit_code: ran.exit_code.map(|code| code.to_string()).unwrap_or_default(),
+            took: took.map(humane::duration).unwrap_or_default(),
+            at: Moment::at(proof.made_at, now),
+            log: has_file.then(|| format!("{ticket}/proofs/{}/log", proof.id)),
+        }
+    }
+}

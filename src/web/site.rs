@@ -1,0 +1,140 @@
+//! What the pages work with: the database, the gate, the clock, and where this server is.
+
+use std::convert::Infallible;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use axum::extract::{ConnectInfo, FromRequestParts};
+use http::HeaderMap;
+use http::request::Parts;
+use tokio_util::sync::CancellationToken;
+
+use super::auth::Cookies;
+use super::live_logs::LiveLogs;
+use crate::accounts::Throttle;
+use crate::base::{Clock, Entropy, Millis, RequestId};
+use crate::events::Bus;
+use crate::projects::git::Git;
+use crate::store::{Blobs, Db};
+use crate::tools::Gate;
+
+/// What the pages work with. Cheap to clone.
+#[derive(Clone)]
+pub struct Site(Arc<Inner>);
+
+struct Inner {
+    setup: Setup,
+    throttle: Throttle,
+}
+
+/// What a [`Site`] is made of.
+pub struct Setup {
+    /// The database.
+    pub db: Db,
+    /// Logs and other large files.
+    pub blobs: Blobs,
+    /// The gate that every button goes through.
+    pub gate: Arc<Gate>,
+    /// What time it is.
+    pub clock: Clock,
+    /// Where tokens come from.
+    pub entropy: Entropy,
+    /// What changes.
+    pub bus: Bus,
+    /// The logs of nodes that run.
+    pub logs: LiveLogs,
+    /// The git program, for a look at a repository.
+    pub git: Git,
+    /// The address that people use, without a slash at its end: `https://assay.example.com`.
+    pub origin: String,
+    /// Whether a proxy of ours stands in front, whose word on who calls is taken.
+    pub behind_proxy: bool,
+    /// Says when the server stops, so that streams end.
+    pub shutdown: CancellationToken,
+}
+
+impl Site {
+    /// The site.
+    #[must_use]
+    pub fn new(setup: Setup) -> Self {
+        Self(Arc::new(Inner { setup, throttle: Throttle::default() }))
+    }
+
+    pub(super) fn db(&self) -> &Db {
+        &self.0.setup.db
+    }
+
+    pub(super) fn blobs(&self) -> &Blobs {
+        &self.0.setup.blobs
+    }
+
+    pub(super) fn gate(&self) -> &Gate {
+        &self.0.setup.gate
+    }
+
+    pub(super) fn now(&self) -> Millis {
+        self.0.setup.clock.now()
+    }
+
+    pub(super) fn entropy(&self) -> &Entropy {
+        &self.0.setup.entropy
+    }
+
+    pub(super) fn bus(&self) -> &Bus {
+        &self.0.setup.bus
+    }
+
+    pub(super) fn logs(&self) -> &LiveLogs {
+        &self.0.setup.logs
+    }
+
+    pub(super) fn git(&self) -> &Git {
+        &self.0.setup.git
+    }
+
+    pub(super) fn origin(&self) -> &str {
+        &self.0.setup.origin
+    }
+
+    pub(super) fn shutdown(&self) -> &CancellationToken {
+        &self.0.setup.shutdown
+    }
+
+    /// Attempts to sign in.
+    pub(super) fn throttle(&self) -> &Throttle {
+        &self.0.throttle
+    }
+
+    pub(super) fn cookies(&self) -> Cookies {
+        Cookies { is_secure: self.origin().starts_with("https://") }
+    }
+
+    /// The id that the request was given, or a fresh one.
+    pub(super) fn request_id(&self, parts: &Parts) -> RequestId {
+        let given = parts.extensions.get::<RequestId>().copied();
+        given.unwrap_or_else(|| self.entropy().id(self.now()))
+    }
+
+    /// Where a request comes from, as the count of attempts to sign in knows it. Only the last
+    /// address of the proxy's list is taken: all before it are the caller's own words.
+    pub(super) fn address_of(&self, peer: Option<SocketAddr>, headers: &HeaderMap) -> String {
+        let said = headers.get_all("x-forwarded-for").iter().next_back();
+        let last = said.and_then(|list| list.to_str().ok()?.rsplit(',').next());
+        let forwarded = last.and_then(|text| text.trim().parse::<IpAddr>().ok());
+        let by_proxy = forwarded.filter(|_| self.0.setup.behind_proxy);
+        let address = by_proxy.or_else(|| peer.map(|peer| peer.ip()));
+        address.map_or_else(|| "unknown".to_owned(), |address| address.to_string())
+    }
+}
+
+/// The address at the other end of the connection, where the server was told.
+pub(super) struct Peer(pub(super) Option<SocketAddr>);
+
+impl<S: Send + Sync> FromRequestParts<S> for Peer {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        let info = parts.extensions.get::<ConnectInfo<SocketAddr>>();
+        Ok(Self(info.map(|ConnectInfo(address)| *address)))
+    }
+}

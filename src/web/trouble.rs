@@ -1,0 +1,74 @@
+//! A fault on its way to a person: handlers return it, and one layer logs it and makes it a page.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+
+use super::dashboard::error::ErrorPage;
+use super::page::PageWith;
+use super::site::Site;
+use crate::base::{Code, Fault};
+use crate::contract::code::wire;
+
+/// A fault that ends a request.
+#[derive(Debug)]
+pub struct Trouble(pub Fault);
+
+impl From<Fault> for Trouble {
+    fn from(fault: Fault) -> Self {
+        Self(fault)
+    }
+}
+
+impl IntoResponse for Trouble {
+    fn into_response(self) -> Response {
+        let mut response = status_of(&self.0).into_response();
+        response.extensions_mut().insert(Arc::new(self.0));
+        response
+    }
+}
+
+fn status_of(fault: &Fault) -> StatusCode {
+    let status = match fault.code {
+        Code::StorageFull => 507,
+        code => wire(code).status,
+    };
+    StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+}
+
+/// Gives every request its id, and makes a page of a fault, with that id on it.
+pub async fn layer(State(site): State<Site>, mut request: Request, next: Next) -> Response {
+    let (parts, body) = request.into_parts();
+    let id = site.request_id(&parts);
+    request = Request::from_parts(parts, body);
+    request.extensions_mut().insert(id);
+    let path = request.uri().path().to_owned();
+    let response = next.run(request).await;
+    let Some(fault) = response.extensions().get::<Arc<Fault>>() else { return response };
+    if matches!(fault.code, Code::Internal | Code::StorageFull) {
+        tracing::error!(?fault, request = %id, path, "A page failed");
+    }
+    let said = if fault.code == Code::Internal { "" } else { &fault.message };
+    let page = ErrorPage::new(response.status().as_u16(), said, &id.to_string());
+    let mut made = PageWith(response.status(), page).into_response();
+    if let Some(wait_ms) = fault.retry_after_ms {
+        let seconds = HeaderValue::from(wait_ms.div_ceil(1_000));
+        made.headers_mut().insert(header::RETRY_AFTER, seconds);
+    }
+    keep_cookies(response.headers(), made.headers_mut());
+    made
+}
+
+fn keep_cookies(from: &HeaderMap, to: &mut HeaderMap) {
+    for cookie in from.get_all(header::SET_COOKIE) {
+        to.append(header::SET_COOKIE, cookie.clone());
+    }
+}
+
+/// The answer to an address that no page has.
+pub async fn not_found() -> Trouble {
+    Trouble(Fault::new(Code::NotFound, ""))
+}
