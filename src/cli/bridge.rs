@@ -13,7 +13,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, stdin, stdout};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use super::output::Output;
+use super::output;
 use crate::base::text;
 
 /// Bytes of a message at most; what the server takes.
@@ -34,9 +34,9 @@ pub(super) struct BridgeArgs {
 }
 
 /// Carries messages until standard input ends.
-pub(super) fn run(args: &BridgeArgs, output: &Output) -> anyhow::Result<()> {
+pub(super) fn run(args: &BridgeArgs) -> anyhow::Result<()> {
     if std::io::stdin().is_terminal() {
-        output.note("This speaks MCP on standard input and output; a client should start it.");
+        output::note("This speaks MCP on standard input and output; a client should start it.");
     }
     let bridge = Bridge::new(args)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -141,8 +141,7 @@ impl Bridge {
 /// The headers that the era of 2026-07-28 wants beside the message, from the message itself.
 fn era_headers(asked: &Value) -> Vec<(&'static str, String)> {
     let meta = |name: &str| asked.pointer("/params/_meta").and_then(|meta| meta.get(name));
-    let Some(version) =
-        meta("io.modelcontextprotocol/protocolVersion").and_then(Value::as_str)
+    let Some(version) = meta("io.modelcontextprotocol/protocolVersion").and_then(Value::as_str)
     else {
         return Vec::new();
     };
@@ -158,10 +157,7 @@ fn era_headers(asked: &Value) -> Vec<(&'static str, String)> {
 }
 
 /// Passes the data of each event of a stream on, a line an event.
-async fn relay(
-    response: reqwest::Response,
-    answers: &mpsc::Sender<String>,
-) -> anyhow::Result<()> {
+async fn relay(response: reqwest::Response, answers: &mpsc::Sender<String>) -> anyhow::Result<()> {
     let mut chunks = response.bytes_stream();
     let mut buffer = Vec::new();
     let mut data = String::new();

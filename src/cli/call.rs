@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::output::Output;
+use super::output;
 use super::workspace::{Flags, Workspace};
 use crate::base::{Clock, Entropy, RequestId};
 use crate::contract::envelope;
@@ -27,19 +27,15 @@ pub(super) struct CallArgs {
 }
 
 /// Calls the tool and prints the envelope. A failure is printed too, and fails the command.
-pub(super) fn run(args: &CallArgs, output: &Output) -> anyhow::Result<()> {
+pub(super) fn run(args: &CallArgs) -> anyhow::Result<()> {
     let arguments = read(&args.arguments)?;
-    let workspace = Workspace::open(&args.flags, output)?;
+    let workspace = Workspace::open(&args.flags)?;
     let caller = Caller::of(workspace.actor()?);
     let (clock, entropy) = (Clock::system(), Entropy::system());
     let request: RequestId = entropy.id(clock.now());
     let gate = Gate::new(workspace.db().clone(), clock, RateLimit::Off, Git::default());
-    let context = CallContext {
-        via: "cli",
-        progress: None,
-        cancel: CancellationToken::new(),
-        request,
-    };
+    let context =
+        CallContext { via: "cli", progress: None, cancel: CancellationToken::new(), request };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let outcome = runtime.block_on(gate.call(&caller, &args.tool, arguments, context));
     match outcome {
@@ -51,10 +47,10 @@ pub(super) fn run(args: &CallArgs, output: &Output) -> anyhow::Result<()> {
                 &reply.warnings,
                 &reply.next,
             );
-            output.json(&said)
+            output::json(&said)
         }
         Err(fault) => {
-            output.json(&envelope::failure(&args.tool, &fault).1)?;
+            output::json(&envelope::failure(&args.tool, &fault).1)?;
             Err(fault.into())
         }
     }

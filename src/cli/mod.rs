@@ -2,10 +2,10 @@
 //! same database.
 
 pub mod agent_shim;
-pub mod demo_agent;
 mod bridge;
 mod call;
 mod demo;
+pub mod demo_agent;
 mod key;
 mod output;
 mod password;
@@ -70,7 +70,11 @@ pub fn run(args: &[OsString]) -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
+    crate::telemetry::start(log_filter().as_deref());
     let done = match cli.command {
+        Command::Serve(args) => serve::run(args),
+        Command::Mcp(args) => bridge::run(&args),
+        Command::Call(args) => call::run(&args),
         Command::Key(command) => key::run(command),
         Command::User(command) => user::run(command),
         Command::Project(command) => project::run(command),

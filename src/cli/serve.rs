@@ -9,7 +9,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use super::demo::{self, Demo};
-use super::output::Output;
+use super::output;
 use crate::app::{App, Opening};
 use crate::base::{Clock, Code, Entropy, Fault, NextAction};
 use crate::config::{self, Config, ServeArgs};
@@ -17,16 +17,16 @@ use crate::tools::RateLimit;
 use crate::web::dashboard;
 
 /// Runs the server until it is told to stop.
-pub(super) fn run(args: ServeArgs, output: &Output) -> anyhow::Result<()> {
+pub(super) fn run(args: ServeArgs) -> anyhow::Result<()> {
     let config = Config::new(args)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let served = runtime.block_on(serve(&config, output));
+    let served = runtime.block_on(serve(&config));
     // What still blocks a thread, such as a read of a slow disk, is not waited for.
     runtime.shutdown_background();
     served
 }
 
-async fn serve(config: &Config, output: &Output) -> anyhow::Result<()> {
+async fn serve(config: &Config) -> anyhow::Result<()> {
     let shutdown = stop_on_signals()?;
     let assay = std::env::current_exe().context("this program's own path is unknown")?;
     let opening = |listen: SocketAddr| Opening {
@@ -50,13 +50,10 @@ async fn serve(config: &Config, output: &Output) -> anyhow::Result<()> {
     } else {
         (App::open(opening(config.listen))?, listen(config.listen).await?)
     };
-    let demo = match config.demo {
-        true => Some(demo::make(&app, &assay).await?),
-        false => None,
-    };
-    greet(&app, demo.as_ref(), output).await?;
+    let demo = if config.demo { Some(demo::make(&app, &assay).await?) } else { None };
+    greet(&app, demo.as_ref()).await?;
     app.serve(listener, shutdown).await;
-    output.note("Stopped. What was under way goes on at the next start.");
+    output::note("Stopped. What was under way goes on at the next start.");
     Ok(())
 }
 
@@ -96,41 +93,41 @@ fn end_at_once() {
 }
 
 /// What the terminal says at the start: where, how to get in, how to connect.
-async fn greet(app: &App, demo: Option<&Demo>, output: &Output) -> anyhow::Result<()> {
+async fn greet(app: &App, demo: Option<&Demo>) -> anyhow::Result<()> {
     let url = app.base_url();
-    output.line(&format!("Assay {} is at {url}", env!("CARGO_PKG_VERSION")))?;
+    output::line(&format!("Assay {} is at {url}", env!("CARGO_PKG_VERSION")))?;
     if let Some(link) = app.setup_link().await? {
-        output.line("")?;
-        output.line("Nobody has a login yet. Open this link once to make the first one:")?;
-        output.line(&format!("  {link}"))?;
+        output::line("")?;
+        output::line("Nobody has a login yet. Open this link once to make the first one:")?;
+        output::line(&format!("  {link}"))?;
         if demo.is_none() {
-            output.line("")?;
-            output.line("Make a key for your agent, in another terminal:")?;
-            output.line("  assay key create --scope mcp_full --name my-agent")?;
-            output.line("")?;
-            output.line("and connect a client, with the key in place of YOUR_KEY:")?;
-            clients(url, "YOUR_KEY", output)?;
+            output::line("")?;
+            output::line("Make a key for your agent, in another terminal:")?;
+            output::line("  assay key create --scope mcp_full --name my-agent")?;
+            output::line("")?;
+            output::line("and connect a client, with the key in place of YOUR_KEY:")?;
+            clients(url, "YOUR_KEY")?;
         }
     }
     if let Some(demo) = demo {
-        output.line("")?;
-        output.line(&format!("The demonstration works on {}", demo.repository.display()))?;
-        output.line(&format!("Its key is {}", demo.key.reveal()))?;
-        output.line("")?;
-        output.line("Connect a client:")?;
-        clients(url, demo.key.reveal(), output)?;
+        output::line("")?;
+        output::line(&format!("The demonstration works on {}", demo.repository.display()))?;
+        output::line(&format!("Its key is {}", demo.key.reveal()))?;
+        output::line("")?;
+        output::line("Connect a client:")?;
+        clients(url, demo.key.reveal())?;
     }
-    output.line("")?;
-    output.line("Ctrl-C stops the server; what is under way goes on at the next start.")?;
+    output::line("")?;
+    output::line("Ctrl-C stops the server; what is under way goes on at the next start.")?;
     Ok(())
 }
 
-fn clients(url: &str, key: &str, output: &Output) -> anyhow::Result<()> {
+fn clients(url: &str, key: &str) -> anyhow::Result<()> {
     for client in dashboard::client_configurations(url, key) {
-        output.line("")?;
-        output.line(&format!("  {}. {}", client.name, client.where_to))?;
+        output::line("")?;
+        output::line(&format!("  {}. {}", client.name, client.where_to))?;
         for line in client.text.lines() {
-            output.line(&format!("    {line}"))?;
+            output::line(&format!("    {line}"))?;
         }
     }
     Ok(())

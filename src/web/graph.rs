@@ -177,10 +177,10 @@ fn draw(count: usize, edges: &[(usize, usize)], columns: &[Vec<Slot>]) -> Layout
         }
         x += BOX_WIDTH + GAP_X;
     }
-    let lines = (edges.iter().zip(&lanes))
+    let drawn = (edges.iter().zip(&lanes))
         .map(|(&(from, to), lanes)| Line { from, to, path: path(spots[from], lanes, spots[to]) })
         .collect();
-    Layout { width: x - GAP_X + PAD, height: height + 2 * PAD, spots, lines }
+    Layout { width: x - GAP_X + PAD, height: height + 2 * PAD, spots, lines: drawn }
 }
 
 /// From the right side of one box, along its lanes, to the left side of another.

@@ -1,7 +1,5 @@
 //! The doors: what a browser or a client reaches over HTTP.
 
-pub mod health;
-pub mod host;
 pub mod ansi;
 pub mod assets;
 pub mod auth;
@@ -16,9 +14,6 @@ pub mod live_logs;
 pub mod log_file;
 pub mod markdown;
 pub mod mcp;
-pub mod schemas;
-pub mod serve;
-pub mod trace;
 pub mod page;
 pub mod schemas;
 pub mod serve;

@@ -12,9 +12,9 @@ use crate::contract::schema;
 /// Answers with a schema, or says which there are.
 pub async fn show(Path((format, file)): Path<(String, String)>) -> Response {
     let version = file.strip_prefix('v').and_then(|rest| rest.strip_suffix(".json"));
-    let found = version.and_then(|version| version.parse().ok()).and_then(|version| {
-        schema::find(&format, version)
-    });
+    let found = version
+        .and_then(|version| version.parse().ok())
+        .and_then(|version| schema::find(&format, version));
     match found {
         Some(schema) => {
             let headers =

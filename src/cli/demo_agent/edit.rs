@@ -217,7 +217,8 @@ impl Edits<'_> {
         if old.contains(mark) {
             return Ok(());
         }
-        let goes_before = if text == TOGGLE && old.contains("</header>") { "</header>" } else { "</body>" };
+        let goes_before =
+            if text == TOGGLE && old.contains("</header>") { "</header>" } else { "</body>" };
         let end = if file == PAGE { old.rfind(goes_before) } else { None };
         let (before, after) = old.split_at(end.unwrap_or(old.len()));
         // The closing tag keeps its indentation.

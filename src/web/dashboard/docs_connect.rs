@@ -72,6 +72,27 @@ impl ConnectPage {
     }
 }
 
+/// How to connect one client, as plain text for a terminal.
+pub struct Configuration {
+    /// The client.
+    pub name: &'static str,
+    /// Where the text goes.
+    pub where_to: &'static str,
+    /// The text.
+    pub text: String,
+}
+
+/// How to connect each client to the server at `origin` with a key.
+#[must_use]
+pub fn client_configurations(origin: &str, key: &str) -> Vec<Configuration> {
+    let plain = |client: Client| Configuration {
+        name: client.name,
+        where_to: client.where_to,
+        text: client.snippet.text,
+    };
+    clients(origin, key).into_iter().map(plain).collect()
+}
+
 /// The configuration of each client for the server at `origin` with a key.
 pub(super) fn clients(origin: &str, key: &str) -> Vec<Client> {
     let url = format!("{origin}/mcp");

@@ -19,6 +19,7 @@ mod shell;
 mod ticket;
 mod tickets;
 
+pub use self::docs_connect::{Configuration, client_configurations};
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};

@@ -141,9 +141,9 @@ fn said(statuses: &[&str]) -> String {
 
 fn question(digest: &Digest, now: Millis) -> Option<Question> {
     let asked = digest.question.as_ref()?;
-    let asker = digest.nodes.iter().find(|node| node.id == asked.node);
+    let node = digest.nodes.iter().find(|node| node.id == asked.node);
     Some(Question {
-        asker: asker.map(|node| node.name.clone()).unwrap_or_default(),
+        asker: node.map(|node| node.name.clone()).unwrap_or_default(),
         at: Moment::at(asked.asked_at, now),
         text: markdown::render(&asked.text),
         choices: asked.choices.clone(),
