@@ -25,7 +25,7 @@ const CALLS_MAX: usize = 64;
 /// The flags of `assay mcp`.
 #[derive(Debug, Args)]
 pub(super) struct BridgeArgs {
-    /// The server, such as http://127.0.0.1:7171
+    /// The server, such as `http://127.0.0.1:7171`
     #[arg(long, env = "ASSAY_URL")]
     url: String,
     /// The key

@@ -17,7 +17,7 @@ use crate::tools::{CallContext, Caller, Gate, RateLimit};
 /// The flags of `assay call`.
 #[derive(Debug, Args)]
 pub(super) struct CallArgs {
-    /// The tool, such as list_tickets
+    /// The tool, such as `list_tickets`
     tool: String,
     /// Its arguments as a JSON object; `-` reads them from standard input
     #[arg(default_value = "{}")]

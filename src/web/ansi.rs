@@ -138,7 +138,7 @@ impl Reader {
                 self.style.apply(&text[..end]);
                 end + 1
             }
-            Some(c) if matches!(c, '\u{40}'..='\u{7e}') => end + 1,
+            Some('\u{40}'..='\u{7e}') => end + 1,
             _ => end,
         }
     }

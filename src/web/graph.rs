@@ -2,6 +2,7 @@
 //! never through a box. Pure: what is drawn into the places is the template's.
 
 use std::collections::VecDeque;
+use std::fmt::Write;
 
 /// The width of a box, in pixels.
 pub const BOX_WIDTH: i32 = 144;
@@ -192,11 +193,12 @@ fn path(from: Spot, lanes: &[Spot], to: Spot) -> String {
     for (stop, is_lane) in lanes.iter().map(|lane| (*lane, true)).chain([(end, false)]) {
         let middle = i32::midpoint(x, stop.x);
         let bend = format!("C{middle} {y} {middle} {} {} {}", stop.y, stop.x, stop.y);
-        path.push_str(&if stop.y == y { format!("H{}", stop.x) } else { bend });
+        let straight = format!("H{}", stop.x);
+        path.push_str(if stop.y == y { &straight } else { &bend });
         (x, y) = (stop.x, stop.y);
         if is_lane {
             x += BOX_WIDTH;
-            path.push_str(&format!("H{x}"));
+            write!(path, "H{x}").expect("a String takes any text");
         }
     }
     path

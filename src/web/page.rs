@@ -1,5 +1,7 @@
 //! A page as an answer: rendered, and guarded by its headers.
 
+use std::fmt::Write;
+
 use askama::Template;
 use axum::response::{Html, IntoResponse, Response};
 use http::{HeaderName, HeaderValue, StatusCode, header};
@@ -68,7 +70,7 @@ pub fn in_query(text: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             out.push(char::from(byte));
         } else {
-            out.push_str(&format!("%{byte:02X}"));
+            write!(out, "%{byte:02X}").expect("a String takes any text");
         }
     }
     out

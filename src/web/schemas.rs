@@ -15,19 +15,14 @@ pub async fn show(Path((format, file)): Path<(String, String)>) -> Response {
     let found = version
         .and_then(|version| version.parse().ok())
         .and_then(|version| schema::find(&format, version));
-    match found {
-        Some(schema) => {
-            let headers =
-                [(CACHE_CONTROL, "public, max-age=3600"), (ACCESS_CONTROL_ALLOW_ORIGIN, "*")];
-            (headers, Json(schema)).into_response()
-        }
-        None => {
-            let known: Vec<String> = schema::FORMATS
-                .iter()
-                .map(|(format, version)| format!("/schemas/{format}/v{version}.json"))
-                .collect();
-            let said = json!({ "error": "There is no such schema.", "known": known });
-            (StatusCode::NOT_FOUND, Json(said)).into_response()
-        }
+    if let Some(schema) = found {
+        let headers = [(CACHE_CONTROL, "public, max-age=3600"), (ACCESS_CONTROL_ALLOW_ORIGIN, "*")];
+        return (headers, Json(schema)).into_response();
     }
+    let known: Vec<String> = schema::FORMATS
+        .iter()
+        .map(|(format, version)| format!("/schemas/{format}/v{version}.json"))
+        .collect();
+    let said = json!({ "error": "There is no such schema.", "known": known });
+    (StatusCode::NOT_FOUND, Json(said)).into_response()
 }

@@ -29,14 +29,12 @@ impl FromRequestParts<Site> for Guest {
     async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, Infallible> {
         let cookies = site.cookies();
         let known = cookies.guest(&parts.headers).filter(|token| is_token(token));
-        Ok(match known {
-            Some(token) => Self { csrf: token.to_owned(), fresh: None },
-            None => {
-                let csrf = URL_SAFE_NO_PAD.encode(site.entropy().bytes::<32>());
-                let fresh = Some(cookies.set_guest(&csrf));
-                Self { csrf, fresh }
-            }
-        })
+        if let Some(token) = known {
+            return Ok(Self { csrf: token.to_owned(), fresh: None });
+        }
+        let csrf = URL_SAFE_NO_PAD.encode(site.entropy().bytes::<32>());
+        let fresh = Some(cookies.set_guest(&csrf));
+        Ok(Self { csrf, fresh })
     }
 }
 

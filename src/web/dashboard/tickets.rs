@@ -22,6 +22,9 @@ use crate::web::trouble::Trouble;
 
 /// Tickets on one page.
 const PAGE_SIZE: usize = 50;
+
+/// Tickets read at once: a page, and one more that says whether there is another.
+const BATCH: u32 = 51;
 /// Tickets that one page may look at to find those of a kind; the next page goes on behind them.
 const LOOKED_AT_MAX: usize = 2_000;
 /// Blocked tickets shown above the list.
@@ -214,7 +217,7 @@ fn find(
 ) -> Result<(Vec<Ticket>, Option<i64>), Fault> {
     let tenant = visitor.actor().tenant;
     let (mut found, mut at, mut looked_at) = (Vec::new(), before, 0);
-    let batch = PAGE_SIZE as u32 + 1;
+    let batch = BATCH;
     loop {
         let some = ticket::list(read, tenant, wanted.of(), wanted.status, batch, at)?;
         let is_last = some.len() < batch as usize;
