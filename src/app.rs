@@ -177,7 +177,6 @@ impl App {
                 public_url: self.base_url.clone(),
                 clock: env.clock.clone(),
                 entropy: env.entropy.clone(),
-                shutdown: shutdown.clone(),
             },
         );
         let site = Site::new(Setup {

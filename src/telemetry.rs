@@ -8,8 +8,9 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// What is logged unless somebody says otherwise.
-pub const DEFAULT: &str = "info";
+/// What is logged unless somebody says otherwise. The MCP library tells of every request at info
+/// and of every refused call as a warning, which the doors do in their own words.
+pub const DEFAULT: &str = "info,rmcp=error";
 
 /// Starts logging. A filter that cannot be read is the default one, and says so.
 pub fn start(filter: Option<&str>) {

@@ -179,7 +179,7 @@ impl Entry {
         let input = schema::input(derived::<T::Input>());
         let validator = jsonschema::options()
             .should_validate_formats(true)
-            .build(&Value::Object(input.clone()))
+            .build(&Value::Object(schema::checked(derived::<T::Input>())))
             .expect("the schema of a tool's arguments is a schema");
         Self {
             name: T::NAME,

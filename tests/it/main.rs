@@ -7,6 +7,7 @@ mod contract;
 mod git;
 mod golden;
 mod jobs;
+mod mcp;
 mod projects;
 mod runner;
 mod schema;

@@ -118,13 +118,13 @@ mod tests {
 
     const HERE: &str = "https://assay.example";
 
-    fn reply() -> Result<Reply, Fault> {
-        Ok(Reply {
+    fn reply() -> Reply {
+        Reply {
             summary: "Found it.".to_owned(),
             data: json!({ "count": 1 }),
             warnings: vec![],
             next: vec![],
-        })
+        }
     }
 
     /// The parts of a result: structured content, the only text as JSON, whether it is an error.
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn a_success_is_told_to_programs_and_as_the_same_text_to_models() {
         for dialect in Dialect::ALL {
-            let result = outcome(*dialect, HERE, "count", reply()).expect("a result");
+            let result = outcome(*dialect, HERE, "count", Ok(reply())).expect("a result");
 
             let (structured, text, is_error) = parts(&result);
             assert_eq!((structured, is_error), (Some(text.clone()), false), "{dialect}");

@@ -12,7 +12,6 @@ use futures_util::future::BoxFuture;
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
-use tokio_util::sync::CancellationToken;
 
 use super::address::Address;
 use super::body::{self, Message, Posted};
@@ -37,8 +36,6 @@ pub struct Setting {
     pub clock: Clock,
     /// Where session and request ids come from.
     pub entropy: Entropy,
-    /// Ends what is still open; cancelled once the requests have had their time to finish.
-    pub shutdown: CancellationToken,
 }
 
 /// The MCP door.
@@ -72,10 +69,10 @@ impl Door {
     /// A door to `gate`.
     #[must_use]
     pub fn new(gate: Arc<Gate>, setting: Setting) -> Self {
-        let Setting { invoke, public_url, clock, entropy, shutdown } = setting;
+        let Setting { invoke, public_url, clock, entropy } = setting;
         let calls = Calls::default();
         let handler = Handler::new(gate.clone(), calls.clone(), public_url.into());
-        let transport = Transport::new(handler, Sessions::Off, shutdown);
+        let transport = Transport::new(handler, Sessions::Off);
         Self { gate, transport, calls, invoke, clock, entropy }
     }
 

@@ -14,7 +14,6 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 
 use super::answer;
 use super::body::{self, Message, Posted};
@@ -42,17 +41,18 @@ enum Service<H> {
 }
 
 impl<H: ServerHandler + Clone + Sync> Transport<H> {
-    /// A transport that answers with `handler` until `shutdown` ends what is still open.
+    /// A transport that answers with `handler`.
     #[must_use]
-    pub fn new(handler: H, sessions: Sessions, shutdown: CancellationToken) -> Self {
-        // Hosts and origins are the guard's, which stands before every door.
+    pub fn new(handler: H, sessions: Sessions) -> Self {
+        // Hosts and origins are the guard's, which stands before every door. The library's own
+        // token of the server is left alone: cancelled, it fails the calls under way, and a server
+        // that stops lets them finish. They end by themselves, and so does each one's stream.
         let config = StreamableHttpServerConfig::default()
             .disable_allowed_hosts()
             .disable_allowed_origins()
             .with_legacy_session_mode(sessions == Sessions::Kept)
             .with_json_response(true)
-            .with_max_request_body_bytes(body::LIMIT)
-            .with_cancellation_token(shutdown);
+            .with_max_request_body_bytes(body::LIMIT);
         let make = move || Ok(handler.clone());
         let service = match sessions {
             Sessions::Off => {
@@ -209,7 +209,7 @@ mod tests {
 
     /// Posts a body; gives the status, the content type and the body.
     async fn post(headers: Headers<'_>, body: &str) -> (u16, String, String) {
-        let transport = Transport::new(Parrot, Sessions::Off, CancellationToken::new());
+        let transport = Transport::new(Parrot, Sessions::Off);
         let mut request = Request::post("/mcp").header("host", "localhost");
         for (name, value) in headers {
             request = request.header(*name, *value);
