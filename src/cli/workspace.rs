@@ -39,11 +39,7 @@ impl Workspace {
         let dir = &flags.data.data;
         make_directory(dir)?;
         let db = Db::open(dir, Clock::system(), Entropy::system(), Bus::default())?;
-        let workspace = Self { db, tenant: flags.tenant.clone() };
-        if workspace.read(tenants::list)?.is_empty() && workspace.tenant.is_none() {
-            output::note(&format!("The data directory {} has no tenant yet.", dir.display()));
-        }
-        Ok(workspace)
+        Ok(Self { db, tenant: flags.tenant.clone() })
     }
 
     /// The database.
