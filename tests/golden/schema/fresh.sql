@@ -1,3 +1,9 @@
+CREATE VIEW ticket_rows AS
+SELECT t.*, p.key AS project_key, c.name AS category_name, c.deleted_at AS category_deleted_at
+FROM   tickets t
+       JOIN projects p ON p.id = t.project_id
+       LEFT JOIN categories c ON c.id = t.category_id;
+
 CREATE TABLE api_key_projects (
     key_id     BLOB NOT NULL REFERENCES api_keys (id),
     project_id BLOB NOT NULL REFERENCES projects (id),
@@ -81,23 +87,28 @@ CREATE TABLE jobs (
     tenant_id    BLOB REFERENCES tenants (id),
     kind         TEXT NOT NULL CHECK (kind <> ''),
     payload      TEXT NOT NULL CHECK (json_valid(payload)),
-    unique_key   TEXT,
-    priority     INTEGER NOT NULL DEFAULT 0,
+    unique_key   TEXT CHECK (unique_key <> ''),
+    priority     INTEGER NOT NULL CHECK (priority IN (0, 1, 2)),
     state        TEXT NOT NULL CHECK (state IN ('ready', 'running', 'done', 'failed', 'cancelled')),
     run_at       INTEGER NOT NULL,
-    attempt      INTEGER NOT NULL DEFAULT 0 CHECK (attempt >= 0),
+    attempt      INTEGER NOT NULL DEFAULT 0 CHECK (attempt BETWEEN 0 AND max_attempts),
     max_attempts INTEGER NOT NULL CHECK (max_attempts BETWEEN 1 AND 1000),
-    boot_id      BLOB,
+    claims       INTEGER NOT NULL DEFAULT 0 CHECK (claims >= attempt),
+    recovered    INTEGER NOT NULL DEFAULT 0 CHECK (recovered IN (0, 1)),
+    again        INTEGER NOT NULL DEFAULT 0 CHECK (again IN (0, 1)),
+    boot_id      BLOB CHECK (length(boot_id) = 16),
     lease_until  INTEGER,
     cancel_asked INTEGER,
-    progress     TEXT,
-    result       TEXT,
+    progress     TEXT CHECK (json_valid(progress)),
+    result       TEXT CHECK (json_valid(result)),
     errors       TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(errors)),
     created_at   INTEGER NOT NULL,
     started_at   INTEGER,
     finished_at  INTEGER,
     CHECK ((finished_at IS NOT NULL) = (state IN ('done', 'failed', 'cancelled'))),
-    CHECK ((boot_id IS NOT NULL AND lease_until IS NOT NULL) = (state = 'running'))
+    CHECK ((boot_id IS NOT NULL) = (state = 'running')),
+    CHECK ((lease_until IS NOT NULL) = (state = 'running')),
+    CHECK (cancel_asked IS NULL OR state <> 'ready')
 ) STRICT;
 
 CREATE TABLE landings (
@@ -148,6 +159,7 @@ CREATE TABLE nodes (
     summary        TEXT,
     report         TEXT,
     failure_reason TEXT,
+    wants_round    INTEGER NOT NULL DEFAULT 0 CHECK (wants_round IN (0, 1)),
     log_hash       BLOB CHECK (length(log_hash) = 32),
     log_lines      INTEGER NOT NULL DEFAULT 0,
     exit_code      INTEGER,
@@ -358,24 +370,28 @@ CREATE INDEX audit_by_tenant ON audit (tenant_id, n);
 CREATE UNIQUE INDEX categories_by_name ON categories (project_id, name_norm)
     WHERE deleted_at IS NULL;
 
+CREATE INDEX jobs_by_tenant ON jobs (tenant_id, state, n);
+
 CREATE INDEX jobs_due ON jobs (run_at) WHERE state = 'ready';
 
 CREATE INDEX jobs_finished ON jobs (finished_at) WHERE finished_at IS NOT NULL;
 
 CREATE INDEX jobs_ready ON jobs (kind, priority, run_at, n) WHERE state = 'ready';
 
-CREATE INDEX jobs_running ON jobs (lease_until) WHERE state = 'running';
+CREATE INDEX jobs_running ON jobs (kind, lease_until) WHERE state = 'running';
 
-CREATE UNIQUE INDEX jobs_unique ON jobs (kind, unique_key)
+CREATE UNIQUE INDEX jobs_unique ON jobs (kind, unique_key, ifnull(tenant_id, x''))
     WHERE unique_key IS NOT NULL AND state IN ('ready', 'running');
 
 CREATE INDEX landings_by_ticket ON landings (ticket_id, created_at);
 
 CREATE UNIQUE INDEX landings_once ON landings (ticket_id) WHERE state = 'landed';
 
+CREATE INDEX node_edges_by_parent ON node_edges (parent_id);
+
 CREATE INDEX node_edges_by_ticket ON node_edges (ticket_id);
 
-CREATE INDEX projects_by_name ON projects (tenant_id, name_norm);
+CREATE INDEX projects_by_name ON projects (tenant_id, name_norm, id);
 
 CREATE INDEX proof_evidence_by_hash ON proof_evidence (hash);
 
@@ -416,5 +432,7 @@ CREATE INDEX tickets_by_seq ON tickets (tenant_id, seq);
 CREATE INDEX tickets_by_tenant ON tickets (tenant_id);
 
 CREATE INDEX tickets_by_tenant_status ON tickets (tenant_id, status);
+
+CREATE INDEX tickets_unfinished ON tickets (n) WHERE status IN ('queued', 'running');
 
 CREATE INDEX users_by_tenant ON users (tenant_id, email);
