@@ -1,5 +1,6 @@
 -- The durable queue. A job is ready, then running under a lease, then done, failed or cancelled,
--- which is final. Whatever ends or renews a run names its claim: id, claims and boot.
+-- which is final. Whatever ends or renews a run names its claim: id, claims and boot. A run that
+-- was asked for again while it went on leaves its job ready, with all its attempts.
 
 -- name: enqueue
 INSERT INTO jobs (id, tenant_id, kind, payload, unique_key, priority, state, run_at, max_attempts,
@@ -35,10 +36,17 @@ UPDATE jobs
 SET    state = 'cancelled', cancel_asked = :now, finished_at = :now
 WHERE  id = :id AND tenant_id IS :tenant AND state = 'ready';
 
--- name: cancel_running
--- The first asking counts.
+-- name: ask_again
+-- Whoever asks for work that runs already wants it to see what has changed since it started.
+-- cross-tenant: the id was found by its tenant's key
 UPDATE jobs
-SET    cancel_asked = ifnull(cancel_asked, :now)
+SET    again = 1
+WHERE  id = :id AND state = 'running';
+
+-- name: cancel_running
+-- The first asking counts. It undoes what was asked before it, and not what is asked after.
+UPDATE jobs
+SET    cancel_asked = ifnull(cancel_asked, :now), again = 0
 WHERE  id = :id AND tenant_id IS :tenant AND state = 'running';
 
 -- name: claim
@@ -46,8 +54,8 @@ WHERE  id = :id AND tenant_id IS :tenant AND state = 'running';
 -- then gives the due rows in their order, however many wait for later.
 -- cross-tenant: the worker serves every tenant
 UPDATE jobs
-SET    state = 'running', attempt = attempt + 1, claims = claims + 1, boot_id = :boot,
-       lease_until = :lease_until, started_at = :now
+SET    state = 'running', attempt = attempt + 1, claims = claims + 1, again = 0,
+       boot_id = :boot, lease_until = :lease_until, started_at = :now
 WHERE  n IN (SELECT n
              FROM   jobs
              WHERE  state = 'ready' AND kind = :kind AND priority = :priority AND run_at <= :now
@@ -79,43 +87,54 @@ WHERE  id = :id AND state = 'running' AND claims = :claims AND boot_id = :boot;
 -- name: finish
 -- cross-tenant: the claim names one job
 UPDATE jobs
-SET    state = 'done', result = :result, recovered = 0, finished_at = :now,
-       boot_id = NULL, lease_until = NULL
-WHERE  id = :id AND state = 'running' AND claims = :claims AND boot_id = :boot;
+SET    state = iif(again, 'ready', 'done'), finished_at = iif(again, NULL, :now),
+       attempt = iif(again, 0, attempt), run_at = iif(again, :now, run_at),
+       result = iif(again, NULL, :result), recovered = 0,
+       cancel_asked = iif(again, NULL, cancel_asked), boot_id = NULL, lease_until = NULL
+WHERE  id = :id AND state = 'running' AND claims = :claims AND boot_id = :boot
+RETURNING state;
 
 -- name: fail
 -- cross-tenant: the claim names one job
 UPDATE jobs
-SET    state = iif(cancel_asked IS NULL, 'failed', 'cancelled'),
+SET    state = CASE WHEN again THEN 'ready'
+                    WHEN cancel_asked IS NOT NULL THEN 'cancelled'
+                    ELSE 'failed' END,
+       finished_at = iif(again, NULL, :now), attempt = iif(again, 0, attempt),
+       run_at = iif(again, :now, run_at), recovered = 0,
        errors = json_insert(iif(json_array_length(errors) >= :errors_max,
                                 json_remove(errors, '$[0]'), errors), '$[#]',
                             json_object('attempt', attempt, 'at', :now, 'message', :message)),
-       recovered = 0, finished_at = :now, boot_id = NULL, lease_until = NULL
+       cancel_asked = iif(again, NULL, cancel_asked), boot_id = NULL, lease_until = NULL
 WHERE  id = :id AND state = 'running' AND claims = :claims AND boot_id = :boot
 RETURNING state;
 
 -- name: retry
 -- cross-tenant: the claim names one job
 UPDATE jobs
-SET    state = CASE WHEN cancel_asked IS NOT NULL THEN 'cancelled'
+SET    state = CASE WHEN again THEN 'ready'
+                    WHEN cancel_asked IS NOT NULL THEN 'cancelled'
                     WHEN attempt >= max_attempts THEN 'failed'
                     ELSE 'ready' END,
-       finished_at = iif(cancel_asked IS NOT NULL OR attempt >= max_attempts, :now, NULL),
+       finished_at = iif(NOT again AND (cancel_asked IS NOT NULL OR attempt >= max_attempts),
+                         :now, NULL),
+       attempt = iif(again, 0, attempt),
+       run_at = :run_at, recovered = 0,
        errors = json_insert(iif(json_array_length(errors) >= :errors_max,
                                 json_remove(errors, '$[0]'), errors), '$[#]',
                             json_object('attempt', attempt, 'at', :now, 'message', :message)),
-       run_at = :run_at, recovered = 0, boot_id = NULL, lease_until = NULL
+       cancel_asked = iif(again, NULL, cancel_asked), boot_id = NULL, lease_until = NULL
 WHERE  id = :id AND state = 'running' AND claims = :claims AND boot_id = :boot
 RETURNING state;
 
 -- name: put_back
--- The attempt does not count. `recovered` is kept where the run was cut short, now or before.
+-- The attempt does not count. `recovered` says whether the run was cut short.
 -- cross-tenant: the claim names one job
 UPDATE jobs
-SET    state = iif(cancel_asked IS NULL, 'ready', 'cancelled'),
-       finished_at = iif(cancel_asked IS NULL, NULL, :now),
-       attempt = attempt - 1, run_at = :run_at, recovered = :recovered,
-       boot_id = NULL, lease_until = NULL
+SET    state = iif(again OR cancel_asked IS NULL, 'ready', 'cancelled'),
+       finished_at = iif(again OR cancel_asked IS NULL, NULL, :now),
+       attempt = iif(again, 0, attempt - 1), run_at = :run_at, recovered = :recovered,
+       cancel_asked = iif(again, NULL, cancel_asked), boot_id = NULL, lease_until = NULL
 WHERE  id = :id AND state = 'running' AND claims = :claims AND boot_id = :boot
 RETURNING state, kind, payload;
 
@@ -131,14 +150,18 @@ LIMIT  :limit;
 -- Says again what made the run stale: it may have ended or been renewed since it was seen.
 -- cross-tenant: the claim names one job
 UPDATE jobs
-SET    state = CASE WHEN cancel_asked IS NOT NULL THEN 'cancelled'
+SET    state = CASE WHEN again THEN 'ready'
+                    WHEN cancel_asked IS NOT NULL THEN 'cancelled'
                     WHEN attempt >= max_attempts THEN 'failed'
                     ELSE 'ready' END,
-       finished_at = iif(cancel_asked IS NOT NULL OR attempt >= max_attempts, :now, NULL),
+       finished_at = iif(NOT again AND (cancel_asked IS NOT NULL OR attempt >= max_attempts),
+                         :now, NULL),
+       attempt = iif(again, 0, attempt),
+       run_at = :now, recovered = 1,
        errors = json_insert(iif(json_array_length(errors) >= :errors_max,
                                 json_remove(errors, '$[0]'), errors), '$[#]',
                             json_object('attempt', attempt, 'at', :now, 'message', :message)),
-       run_at = :now, recovered = 1, boot_id = NULL, lease_until = NULL
+       cancel_asked = iif(again, NULL, cancel_asked), boot_id = NULL, lease_until = NULL
 WHERE  id = :id AND state = 'running' AND claims = :claims AND boot_id = :run_boot
   AND  (boot_id <> :boot OR lease_until <= :now)
 RETURNING state, kind, payload;

@@ -371,7 +371,8 @@ CREATE INDEX proof_evidence_by_hash ON proof_evidence (hash);
 
 -- The durable queue. `claims` grows with every start and never falls: it is the fence, and a finish
 -- that names another claim changes nothing. `attempt` is what counts against `max_attempts`: a job
--- that is handed back gets its attempt back. `recovered` says that the last start was cut short.
+-- that is handed back gets its attempt back. `recovered` says that the last start was cut short,
+-- `again` that the work was asked for once more while it ran.
 -- A job without a tenant is the server's own.
 CREATE TABLE jobs (
     n            INTEGER PRIMARY KEY,
@@ -387,6 +388,7 @@ CREATE TABLE jobs (
     max_attempts INTEGER NOT NULL CHECK (max_attempts BETWEEN 1 AND 1000),
     claims       INTEGER NOT NULL DEFAULT 0 CHECK (claims >= attempt),
     recovered    INTEGER NOT NULL DEFAULT 0 CHECK (recovered IN (0, 1)),
+    again        INTEGER NOT NULL DEFAULT 0 CHECK (again IN (0, 1)),
     boot_id      BLOB CHECK (length(boot_id) = 16),
     lease_until  INTEGER,
     cancel_asked INTEGER,

@@ -17,7 +17,9 @@ pub trait Job: Serialize + DeserializeOwned + Send + 'static {
     /// How many of this kind run at once in this process.
     const CONCURRENCY: usize;
 
-    /// The key of which, for its kind and tenant, at most one job is ready or running.
+    /// The key of which, for its kind and tenant, at most one job is ready or running. Where one
+    /// runs already when another is enqueued, it is run once more after that: a change that the
+    /// run may have been too early to see is not missed.
     fn unique(&self) -> Option<String> {
         None
     }
@@ -72,7 +74,7 @@ impl Enqueue {
 pub enum Enqueued {
     /// A new job.
     New(JobId),
-    /// A job with the same unique key is ready or running; nothing was added or changed.
+    /// A job with the same unique key is ready, or runs and will be run again after that.
     Existing(JobId),
 }
 

@@ -1,5 +1,6 @@
 //! Claims: how a worker takes a job, keeps it, and ends it. Everything that ends or renews a run
-//! names its claim, and changes nothing where the claim is no longer the row's.
+//! names its claim, and changes nothing where the claim is no longer the row's. Whichever way a run
+//! ends, a job that was asked for once more while it ran is ready again, with all its attempts.
 
 use std::time::Duration;
 
@@ -132,11 +133,16 @@ pub fn save_progress(tx: &mut Tx<'_>, claim: &Claim, progress: &Progress) -> Res
     tx.run(sql!("jobs.sql", "save_progress"), said).map(drop)
 }
 
-/// Ends the run well. `false` where the claim is lost.
+/// Ends the run well: the job is done, or ready again where it was asked for once more while it
+/// ran. `None` where the claim is lost.
 ///
 /// # Errors
 /// A result of more than 256 KiB is refused.
-pub fn finish(tx: &mut Tx<'_>, claim: &Claim, result: Option<&Value>) -> Result<bool, Fault> {
+pub fn finish(
+    tx: &mut Tx<'_>,
+    claim: &Claim,
+    result: Option<&Value>,
+) -> Result<Option<State>, Fault> {
     let result = result.map(to_json).transpose()?;
     if let Some(text) = result.as_ref().filter(|text| text.len() > DOCUMENT_BYTES_MAX) {
         return Err(Fault::internal(format!("a job's result has {} bytes", text.len())));
@@ -148,7 +154,7 @@ pub fn finish(tx: &mut Tx<'_>, claim: &Claim, result: Option<&Value>) -> Result<
         ":result": result,
         ":now": tx.now(),
     };
-    Ok(tx.run(sql!("jobs.sql", "finish"), ended)? == 1)
+    tx.find(sql!("jobs.sql", "finish"), ended, state)
 }
 
 /// Ends the job as failed, or as cancelled where that was asked for. `None` where the claim is

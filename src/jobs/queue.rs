@@ -22,10 +22,15 @@ const KINDS_MAX: i64 = 1_000;
 /// # Errors
 /// A payload of more than 256 KiB is refused.
 pub fn enqueue<J: Job>(tx: &mut Tx<'_>, job: &J, options: Enqueue) -> Result<Enqueued, Fault> {
-    enqueue_as(tx, job, job.unique().as_deref(), options)
+    let enqueued = enqueue_as(tx, job, job.unique().as_deref(), options)?;
+    if let Enqueued::Existing(id) = enqueued {
+        // Changes nothing where it has not started: then it sees all that this transaction does.
+        tx.run(sql!("jobs.sql", "ask_again"), params! { ":id": id })?;
+    }
+    Ok(enqueued)
 }
 
-/// As [`enqueue`], under the unique key that is given.
+/// As [`enqueue`], under the unique key that is given, and content with a run that goes on.
 pub(super) fn enqueue_as<J: Job>(
     tx: &mut Tx<'_>,
     job: &J,
@@ -100,7 +105,8 @@ pub enum Cancelled {
     TooLate(State),
 }
 
-/// Asks a job to stop. `None` where this tenant has no such job.
+/// Asks a job to stop; what is enqueued under its key from then on is run after it. `None` where
+/// this tenant has no such job.
 pub fn cancel(
     tx: &mut Tx<'_>,
     tenant: impl Into<Option<TenantId>>,

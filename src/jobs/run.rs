@@ -143,9 +143,7 @@ impl Record {
             lease::save_progress(tx, claim, progress)?;
         }
         let state = match &self.verdict {
-            Verdict::Done(result) => {
-                lease::finish(tx, claim, result.as_ref())?.then_some(State::Done)
-            }
+            Verdict::Done(result) => lease::finish(tx, claim, result.as_ref())?,
             Verdict::Retry { message, wait } => {
                 lease::retry(tx, claim, self.claimed.attempt, message, *wait)?
             }

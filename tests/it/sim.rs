@@ -41,6 +41,8 @@ struct Memory {
     attempts: u32,
     /// Who owns its run, while it runs.
     holder: Option<Claim>,
+    /// Whether it was asked for again since it started, and not cancelled after that.
+    again: bool,
 }
 
 struct Walk {
@@ -97,12 +99,18 @@ impl Walk {
         match self.db.write_blocking(move |tx| jobs::enqueue(tx, &job, options)).unwrap() {
             Enqueued::New(id) => {
                 assert_eq!(before, None, "a second job of the key {key:?}");
-                self.jobs.insert(id, Memory { key, ended: None, attempts: 0, holder: None });
+                self.jobs.insert(
+                    id,
+                    Memory { key, ended: None, attempts: 0, holder: None, again: false },
+                );
                 self.count("new");
             }
             Enqueued::Existing(id) => {
                 assert_eq!(before, Some(id), "the key {key:?} was free");
-                self.count("existing");
+                let memory = self.jobs.get_mut(&id).unwrap();
+                memory.again = memory.holder.is_some();
+                let again = memory.again;
+                self.count(if again { "again" } else { "existing" });
             }
         }
     }
@@ -138,13 +146,16 @@ impl Walk {
         let held = self.jobs[&claim.job].holder == Some(claim);
         let wait = Duration::from_secs(5);
         let ended = self.db.write_blocking(move |tx| match how {
-            0 | 1 => Ok(lease::finish(tx, &claim, None)?.then_some(State::Done)),
+            0 | 1 => lease::finish(tx, &claim, None),
             2 => lease::fail(tx, &claim, "fails"),
             3 => lease::retry(tx, &claim, attempt, "fails for now", wait),
             _ => lease::put_back(tx, &claim, wait),
         });
         let ended = ended.unwrap();
         assert_eq!(ended.is_some(), held, "a report counts exactly if its claim holds");
+        if held && self.jobs[&claim.job].again {
+            assert_eq!(ended, Some(State::Ready), "what was asked for again is run again");
+        }
         self.count(if held { "report" } else { "late report" });
         if held {
             self.let_go(claim.job, how == 4);
@@ -159,7 +170,8 @@ impl Walk {
     fn let_go(&mut self, job: JobId, uncounted: bool) {
         let memory = self.jobs.get_mut(&job).unwrap();
         memory.holder = None;
-        memory.attempts -= u32::from(uncounted);
+        let left = memory.attempts - u32::from(uncounted);
+        memory.attempts = if std::mem::take(&mut memory.again) { 0 } else { left };
     }
 
     fn cancel(&mut self) {
@@ -171,6 +183,7 @@ impl Walk {
             Cancelled::TooLate(state) => assert_eq!(Some(state), ended),
             Cancelled::AtOnce | Cancelled::Asked => assert_eq!(ended, None),
         }
+        self.jobs.get_mut(&id).unwrap().again = false;
         self.count("cancel");
     }
 
@@ -326,7 +339,8 @@ fn whatever_happens_no_job_is_lost_or_run_twice_or_changed_after_its_end() {
 
     // A walk that never meets the interesting moments proves nothing.
     println!("{total:?}");
-    for step in ["new", "existing", "claim", "report", "late report", "cancel", "recover"] {
+    for step in ["new", "existing", "again", "claim", "report", "late report", "cancel", "recover"]
+    {
         assert!(asked.is_some() || total.get(step) > Some(&10), "too little of {step}: {total:?}");
     }
 }

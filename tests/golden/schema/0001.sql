@@ -193,19 +193,20 @@ INSERT INTO processes (
 );
 
 INSERT INTO jobs (
-    n, id, tenant_id, kind, payload, priority, state, run_at, attempt, claims, max_attempts,
-    created_at, started_at, finished_at
+    n, id, tenant_id, kind, payload, priority, state, run_at, attempt, max_attempts, claims,
+    progress, result, errors, created_at, started_at, finished_at
 ) VALUES (
     1, x'00000000000000000000000000000010', x'00000000000000000000000000000001', 'run_node',
-    '{}', 0, 'done', 6, 1, 1, 3, 6, 7, 8
+    '{}', 1, 'done', 6, 1, 3, 2, '{"done":1,"total":1,"text":"all"}', '{"ok":true}',
+    '[{"attempt":1,"at":6,"message":"It broke."}]', 6, 7, 8
 );
 
 INSERT INTO jobs (
-    n, id, kind, payload, unique_key, priority, state, run_at, attempt, claims, max_attempts,
-    boot_id, lease_until, created_at, started_at
+    n, id, kind, payload, unique_key, priority, state, run_at, attempt, max_attempts, claims,
+    recovered, again, boot_id, lease_until, cancel_asked, created_at, started_at
 ) VALUES (
-    2, x'00000000000000000000000000000064', 'sweep', '{}', 'sweep', 0, 'running', 6, 1, 1, 1,
-    x'00000000000000000000000000000063', 9, 6, 7
+    2, x'00000000000000000000000000000064', 'sweep', '{}', 'sweep', 2, 'running', 6, 1, 1, 1,
+    1, 1, x'00000000000000000000000000000063', 9, 8, 6, 7
 );
 
 INSERT INTO job_schedules (

@@ -95,6 +95,7 @@ CREATE TABLE jobs (
     max_attempts INTEGER NOT NULL CHECK (max_attempts BETWEEN 1 AND 1000),
     claims       INTEGER NOT NULL DEFAULT 0 CHECK (claims >= attempt),
     recovered    INTEGER NOT NULL DEFAULT 0 CHECK (recovered IN (0, 1)),
+    again        INTEGER NOT NULL DEFAULT 0 CHECK (again IN (0, 1)),
     boot_id      BLOB CHECK (length(boot_id) = 16),
     lease_until  INTEGER,
     cancel_asked INTEGER,

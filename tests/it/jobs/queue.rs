@@ -58,6 +58,43 @@ async fn a_unique_key_holds_until_its_job_ends_and_for_its_tenant_alone() {
 }
 
 #[tokio::test]
+async fn work_that_is_asked_for_while_it_runs_is_done_once_more_after_that() {
+    let shop = Shop::open();
+    let id = shop.enqueue(keyed("a")).await;
+    let first = shop.claim(shop.boot(), "keyed").await.remove(0).claim;
+    for _ in 0..3 {
+        shop.enqueue_with(keyed("a"), Enqueue::of(ACME)).await.unwrap();
+    }
+
+    let ended = shop.db.write(move |tx| lease::finish(tx, &first, None)).await.unwrap();
+    let second = shop.claim(shop.boot(), "keyed").await.remove(0).claim;
+    let ended_again = shop.db.write(move |tx| lease::finish(tx, &second, None)).await.unwrap();
+
+    assert_eq!((ended, ended_again), (Some(State::Ready), Some(State::Done)));
+    assert_eq!((second.job, shop.job(id).await.attempt), (id, 1));
+}
+
+#[tokio::test]
+async fn a_cancelled_run_leaves_its_key_to_what_was_asked_for_after_the_cancelling() {
+    for asks_again in [false, true] {
+        let shop = Shop::open();
+        let id = shop.enqueue(keyed("a")).await;
+        let claim = shop.claim(shop.boot(), "keyed").await.remove(0).claim;
+        shop.enqueue(keyed("a")).await;
+        shop.cancel(ACME, id).await;
+        if asks_again {
+            shop.enqueue(keyed("a")).await;
+        }
+
+        shop.db.write(move |tx| lease::fail(tx, &claim, "stopped")).await.unwrap();
+
+        let job = shop.job(id).await;
+        let expected = if asks_again { State::Ready } else { State::Cancelled };
+        assert_eq!((job.state, job.cancel_asked), (expected, !asks_again));
+    }
+}
+
+#[tokio::test]
 async fn a_job_that_has_not_started_is_cancelled_at_once() {
     let shop = Shop::open();
     let id = shop.enqueue(note("x")).await;
@@ -161,7 +198,8 @@ async fn many_claimers_at_once_never_get_the_same_job_and_never_find_the_databas
                 taken.fetch_add(got.len(), Ordering::SeqCst);
                 for one in got {
                     let claim = one.claim;
-                    assert!(db.write(move |tx| lease::finish(tx, &claim, None)).await.unwrap());
+                    let ended = db.write(move |tx| lease::finish(tx, &claim, None)).await;
+                    assert_eq!(ended.unwrap(), Some(State::Done));
                     mine.push(claim.job);
                 }
             }

@@ -19,7 +19,7 @@ async fn a_job_that_ends_well_before_it_hears_of_its_cancelling_is_done() {
     shop.cancel(ACME, id).await;
     let finished = shop.db.write(move |tx| lease::finish(tx, &claimed.claim, None)).await;
 
-    assert!(finished.unwrap());
+    assert_eq!(finished.unwrap(), Some(State::Done));
     assert_eq!(shop.job(id).await.state, State::Done);
 }
 
@@ -141,7 +141,7 @@ async fn a_run_that_lost_its_claim_changes_nothing() {
     let told = shop.db.write(move |tx| {
         lease::save_progress(tx, &late, &Progress { done: 9, total: None, text: "late".into() })?;
         let heard = [
-            lease::finish(tx, &late, Some(&json!("late")))?,
+            lease::finish(tx, &late, Some(&json!("late")))?.is_some(),
             lease::renew(tx, &late)?.is_some(),
             lease::fail(tx, &late, "late")?.is_some(),
             lease::retry(tx, &late, 1, "late", MINUTE)?.is_some(),
@@ -155,7 +155,8 @@ async fn a_run_that_lost_its_claim_changes_nothing() {
     assert_eq!(told.await.unwrap(), [false; 7]);
     let job = shop.job(id).await;
     assert_eq!((job.state, job.attempt, job.progress), (State::Running, 2, None));
-    assert!(shop.db.write(move |tx| lease::finish(tx, &now, None)).await.unwrap());
+    let ended = shop.db.write(move |tx| lease::finish(tx, &now, None)).await;
+    assert_eq!(ended.unwrap(), Some(State::Done));
 }
 
 #[tokio::test]
