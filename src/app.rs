@@ -20,6 +20,7 @@ use crate::jobs::{self, Worker};
 use crate::projects::git::Git;
 use crate::store::{Blobs, Db};
 use crate::tools::{Gate, RateLimit};
+use crate::web::ci::{self, Ci};
 use crate::web::health::{self, Health};
 use crate::web::host::{self, Hosts};
 use crate::web::invoke::{self, Invoke};
@@ -193,8 +194,10 @@ impl App {
             shutdown: shutdown.clone(),
         });
         let health = Health { db: env.db.clone(), worker: self.worker.clone() };
+        let ci = Ci { gate: self.gate.clone(), db: env.db.clone() };
         let machine = Router::new()
             .route("/api/mcp/v1/invoke", any(invoke::enter).with_state(invoke))
+            .route("/api/ci/projects", get(ci::list_projects).with_state(ci))
             .route("/schemas/{format}/{file}", get(schemas::show))
             .merge(mcp::routes(Arc::new(door)));
         Router::new()

@@ -3,6 +3,7 @@
 pub mod ansi;
 pub mod assets;
 pub mod auth;
+pub mod ci;
 pub mod dashboard;
 pub mod graph;
 pub mod health;

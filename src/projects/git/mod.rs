@@ -7,12 +7,12 @@
 //! with one exception: where the base branch is checked out and clean, landing brings that
 //! checkout along, as a pull would.
 //!
-//! The life of a ticket: [`inspect`] the repository, [`Repository::open`] it, note the base's tip
+//! The life of a ticket: [`inspect()`] the repository, [`Repository::open`] it, note the base's tip
 //! ([`Repository::tip`]), [`worktree::ensure`], let the agent work, [`commit::commit_all`],
 //! [`landing::prepare`], record the intent, [`landing::apply`], and at last [`removal::remove`] and
 //! [`removal::drop_branch`]. Every step may be repeated after a crash.
 //!
-//! Failures: [`Code::ProjectNotReady`](crate::base::Code::ProjectNotReady) where the repository
+//! Failures: [`Code::ProjectNotReady`] where the repository
 //! must be changed by a person (the message says how), `Upstream` where git failed otherwise,
 //! `Timeout`, and `StorageFull`. Messages may quote git's own words: redact before they leave.
 
