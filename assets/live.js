@@ -27,7 +27,9 @@ function shapeOf(region) {
     part.removeAttribute("title");
     part.removeAttribute("data-exact");
   }
-  for (const part of copy.querySelectorAll("[data-js], [data-nojs]")) part.removeAttribute("hidden");
+  for (const part of copy.querySelectorAll("[data-js], [data-nojs]")) {
+    part.removeAttribute("hidden");
+  }
   for (const part of copy.querySelectorAll("details")) part.removeAttribute("open");
   return copy.outerHTML;
 }
@@ -39,8 +41,9 @@ function remember(page) {
 function isBeingFilled(region) {
   const field = document.activeElement;
   if (region.contains(field) && field.matches("input, textarea, select")) return true;
-  return [...region.querySelectorAll("textarea, input[type=text], input[type=radio]")].some(
-    (one) => (one.type === "radio" ? one.checked !== one.defaultChecked : one.value !== one.defaultValue),
+  const fields = region.querySelectorAll("textarea, input[type=text], input[type=radio]");
+  return [...fields].some((one) =>
+    one.type === "radio" ? one.checked !== one.defaultChecked : one.value !== one.defaultValue,
   );
 }
 
@@ -181,6 +184,8 @@ function listen() {
   source.addEventListener("error", () => {
     source.close();
     say(false);
+    // Who was signed out meanwhile is shown the way in.
+    refreshSoon();
     setTimeout(listen, waitMs * (0.75 + Math.random() / 2));
     waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS);
   });

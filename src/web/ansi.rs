@@ -79,33 +79,36 @@ impl Reader {
     pub fn line(&mut self, line: &str) -> Line {
         let line = line.trim_end_matches('\r');
         let mut runs: Vec<Run> = Vec::new();
-        let mut left = MAX_LINE_CHARS;
+        let mut is_cut = false;
         for part in line.split_inclusive('\r') {
             runs.clear();
-            left = MAX_LINE_CHARS;
-            self.part(part, &mut runs, &mut left);
+            is_cut = self.part(part, &mut runs);
         }
-        if left == 0 {
+        if is_cut {
             runs.push(Run { class: "a-d".to_owned(), text: "…".to_owned() });
         }
         Line { runs }
     }
 
-    fn part(&mut self, part: &str, runs: &mut Vec<Run>, left: &mut usize) {
-        let mut rest = part;
+    /// Reads one state of a line; whether some of it had to be left out.
+    fn part(&mut self, part: &str, runs: &mut Vec<Run>) -> bool {
+        let (mut rest, mut left, mut is_cut) = (part, MAX_LINE_CHARS, false);
         while let Some(at) = rest.find('\u{1b}') {
-            self.push(&rest[..at], runs, left);
+            is_cut |= self.push(&rest[..at], runs, &mut left);
             let sequence = &rest[at + 1..];
             let length = self.sequence(sequence);
             rest = &sequence[length..];
         }
-        self.push(rest, runs, left);
+        self.push(rest, runs, &mut left) || is_cut
     }
 
-    fn push(&self, said: &str, runs: &mut Vec<Run>, left: &mut usize) {
-        let shown: String = text::printable(said).chars().take(*left).collect();
+    /// Adds text while there is room; whether some of it had to be left out.
+    fn push(&self, said: &str, runs: &mut Vec<Run>, left: &mut usize) -> bool {
+        let said = text::printable(said);
+        let shown: String = said.chars().take(*left).collect();
+        let is_cut = shown.len() < said.len();
         if shown.is_empty() {
-            return;
+            return is_cut;
         }
         *left -= shown.chars().count();
         let class = self.style.class();
@@ -113,6 +116,7 @@ impl Reader {
             Some(last) if last.class == class => last.text.push_str(&shown),
             _ => runs.push(Run { class, text: shown }),
         }
+        is_cut
     }
 
     /// Takes the escape sequence at the start of `text`, behind the escape itself; its length.
@@ -278,6 +282,7 @@ mod tests {
 
         assert_eq!(line.runs[0].text.len(), MAX_LINE_CHARS);
         assert_eq!(line.runs[1].text, "…");
+        assert_eq!(Reader::default().line(&"x".repeat(MAX_LINE_CHARS)).runs.len(), 1);
     }
 
     proptest! {
@@ -288,7 +293,8 @@ mod tests {
             let mut reader = Reader::default();
             for run in reader.line(&line).runs {
                 prop_assert!(!run.text.chars().any(|c| c.is_control() && c != '\t'));
-                prop_assert!(run.class.chars().all(|c| c.is_ascii_alphanumeric() || "- ".contains(c)));
+                let is_plain = |c: char| c.is_ascii_alphanumeric() || "- ".contains(c);
+                prop_assert!(run.class.chars().all(is_plain));
             }
         }
     }

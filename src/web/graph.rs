@@ -2,7 +2,6 @@
 //! never through a box. Pure: what is drawn into the places is the template's.
 
 use std::collections::VecDeque;
-use std::fmt::Write;
 
 /// The width of a box, in pixels.
 pub const BOX_WIDTH: i32 = 144;
@@ -188,20 +187,22 @@ fn draw(count: usize, edges: &[(usize, usize)], columns: &[Vec<Slot>]) -> Layout
 fn path(from: Spot, lanes: &[Spot], to: Spot) -> String {
     let mut x = from.x + BOX_WIDTH;
     let mut y = from.y + BOX_HEIGHT / 2;
-    let mut path = format!("M{x} {y}");
+    let mut steps = vec![format!("M{x} {y}")];
     let end = Spot { x: to.x, y: to.y + BOX_HEIGHT / 2 };
     for (stop, is_lane) in lanes.iter().map(|lane| (*lane, true)).chain([(end, false)]) {
         let middle = i32::midpoint(x, stop.x);
-        let bend = format!("C{middle} {y} {middle} {} {} {}", stop.y, stop.x, stop.y);
-        let straight = format!("H{}", stop.x);
-        path.push_str(if stop.y == y { &straight } else { &bend });
+        steps.push(if stop.y == y {
+            format!("H{}", stop.x)
+        } else {
+            format!("C{middle} {y} {middle} {} {} {}", stop.y, stop.x, stop.y)
+        });
         (x, y) = (stop.x, stop.y);
         if is_lane {
             x += BOX_WIDTH;
-            write!(path, "H{x}").expect("a String takes any text");
+            steps.push(format!("H{x}"));
         }
     }
-    path
+    steps.concat()
 }
 
 #[cfg(test)]
@@ -254,7 +255,8 @@ mod tests {
         ) {
             let layout = lay_out(count, &edges);
             for (at, one) in layout.spots.iter().enumerate() {
-                prop_assert!(one.x + BOX_WIDTH <= layout.width && one.y + BOX_HEIGHT <= layout.height);
+                prop_assert!(one.x + BOX_WIDTH <= layout.width);
+                prop_assert!(one.y + BOX_HEIGHT <= layout.height);
                 for other in &layout.spots[at + 1..] {
                     prop_assert!(one.x != other.x || (one.y - other.y).abs() >= BOX_HEIGHT + GAP_Y);
                 }

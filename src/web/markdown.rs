@@ -185,7 +185,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_brings_a_tag_of_its_own(text in "(<[a-z/!]{1,6}|[\\[\\]()!`*_ a-z\"'=>&;:\n]){0,60}") {
+        fn no_text_brings_a_tag_of_its_own(
+            text in "(<[a-z/!]{1,6}|[\\[\\]()!`*_ a-z\"'=>&;:\n]){0,60}"
+        ) {
             let shown = render(&text).to_string();
             for bad in ["<script", "<img", "<svg", "<style", "<form", "<iframe", "<div", "<input"] {
                 prop_assert!(!shown.contains(bad), "{shown}");

@@ -302,9 +302,45 @@ fn repository_step(project: Option<&Project>, state: &'static str) -> Step {
 #[cfg(test)]
 impl HomePage {
     pub(super) fn sample() -> Self {
-        use super::parts::samples::minutes_ago;
-        let gauge =
-            |count: &str, label, href, tone| Gauge { count: count.to_owned(), label, href, tone };
+        Self {
+            gauges: gauges(|status| match status {
+                Status::Failed => 0,
+                Status::Succeeded => 1_204,
+                _ => 2,
+            }),
+            waits: samples::waits(),
+            runs: vec![samples::run()],
+            landed: vec![
+                samples::landed(41, "Show the price with its currency", "abc123def456"),
+                samples::landed(40, "Fix the footer overlapping the banner", "99ab81c0f2d1"),
+            ],
+            ..Self::bare(Shell::sample("/"))
+        }
+    }
+
+    pub(super) fn sample_empty() -> Self {
+        let step = |state, title, text: &str, code, link| {
+            let text = text.to_owned();
+            Step { state, title, text, code, link }
+        };
+        let key = Some(Link::new("Make a key", "/keys"));
+        let ask = "Dispatch an Assay ticket for Acme Widgets: add a dark-mode toggle.";
+        let place = "Acme Widgets works on /srv/git/acme-widgets.";
+        let start = vec![
+            step("done", "Name a repository", place, Code::default(), None),
+            step("next", "Connect a client", "Make a key for it.", Code::default(), key),
+            step("later", "Ask for a ticket", "Such as:", Code::new("first-ask", ask), None),
+        ];
+        Self { start: Some(start), ..Self::bare(Shell::sample("/")) }
+    }
+}
+
+#[cfg(test)]
+mod samples {
+    use super::super::parts::samples::minutes_ago;
+    use super::*;
+
+    pub(super) fn waits() -> Vec<Wait> {
         let wait = |number: u32, status, title: &str, why: &str, anchor, act| Wait {
             mark: Mark::status(status),
             reference: format!("ACME-{number}"),
@@ -315,113 +351,49 @@ impl HomePage {
             act,
             since: minutes_ago(i64::from(number)),
         };
-        let landed = |number: u32, title: &str, commit: &str| Landed {
+        vec![
+            wait(
+                44,
+                "awaiting_input",
+                "Integrate Stripe Checkout for the Pro plan upgrade",
+                "Which currency should the checkout show to visitors from Switzerland?",
+                "#question",
+                "Answer",
+            ),
+            wait(
+                43,
+                "failed",
+                "Migrate user preferences to new schema",
+                "3 rows would violate the NOT NULL constraint on preferences.theme.",
+                "",
+                "Look",
+            ),
+        ]
+    }
+
+    pub(super) fn run() -> Run {
+        let done = "succeeded";
+        Run {
+            mark: Mark::status("running"),
+            reference: "ACME-42".to_owned(),
+            href: "/tickets/ACME-42".to_owned(),
+            title: "Add dark-mode toggle to the dashboard header".to_owned(),
+            doing: "review-1 · claude".to_owned(),
+            pips: Pips::of(&[done, done, done, "running", "queued", "queued"]),
+            since: "2026-07-29T13:53:48.000Z".to_owned(),
+            lasting: "6 min 12 s".to_owned(),
+        }
+    }
+
+    pub(super) fn landed(number: u32, title: &str, commit: &str) -> Landed {
+        Landed {
             mark: Mark::status("succeeded"),
             reference: format!("ACME-{number}"),
             href: format!("/tickets/ACME-{number}"),
             title: title.to_owned(),
-            proved: "Fully verified: 4 of 4 assertions".to_owned(),
+            proved: "4 of 4 assertions confirmed".to_owned(),
             commit: commit.to_owned(),
             at: minutes_ago(i64::from(number) * 9),
-        };
-        Self {
-            shell: Shell::sample("/"),
-            start: None,
-            gauges: vec![
-                gauge("2", "wait for you", "/tickets?status=awaiting_input", "wait"),
-                gauge("1", "running", "/tickets?status=running", "run"),
-                gauge("1", "queued", "/tickets?status=queued", ""),
-                gauge("3", "blocked", "/tickets?status=blocked", "hold"),
-                gauge("0", "failed today", "/tickets?status=failed", "bad"),
-                gauge("12", "landed this week", "/tickets?status=succeeded", "ok"),
-            ],
-            waits: vec![
-                wait(
-                    44,
-                    "awaiting_input",
-                    "Integrate Stripe Checkout for the Pro plan upgrade",
-                    "Which currency should the checkout show to visitors from Switzerland?",
-                    "#question",
-                    "Answer",
-                ),
-                wait(
-                    43,
-                    "failed",
-                    "Migrate user preferences to new schema",
-                    "3 rows would violate the NOT NULL constraint on preferences.theme.",
-                    "#nodes",
-                    "Look",
-                ),
-            ],
-            runs: vec![Run {
-                mark: Mark::status("running"),
-                reference: "ACME-42".to_owned(),
-                href: "/tickets/ACME-42".to_owned(),
-                title: "Add dark-mode toggle to the dashboard header".to_owned(),
-                doing: "verification-1 · npm test".to_owned(),
-                pips: Pips::of(&[
-                    "succeeded",
-                    "succeeded",
-                    "succeeded",
-                    "succeeded",
-                    "running",
-                    "queued",
-                ]),
-                since: "2026-07-29T13:53:48.000Z".to_owned(),
-                lasting: "6 min 12 s".to_owned(),
-            }],
-            runs_more: 0,
-            landed: vec![
-                landed(41, "Show the price with its currency", "abc123def4"),
-                landed(
-                    40,
-                    "Fix the footer overlapping the cookie banner on small phones",
-                    "99ab81c0f2",
-                ),
-            ],
-        }
-    }
-
-    pub(super) fn sample_empty() -> Self {
-        let step = |state, title, text: &str, code: Code, link| Step {
-            state,
-            title,
-            text: text.to_owned(),
-            code,
-            link,
-        };
-        Self {
-            start: Some(vec![
-                step(
-                    "done",
-                    "Name a repository",
-                    "Acme Widgets works on /home/ada/acme-widgets.",
-                    Code::default(),
-                    None,
-                ),
-                step(
-                    "next",
-                    "Connect a client",
-                    "Make a key and give it to Claude Code, Cursor, VS Code, Codex or any MCP client.",
-                    Code::default(),
-                    Some(Link::new("Make a key", "/keys")),
-                ),
-                step(
-                    "later",
-                    "Ask for a ticket",
-                    "Say it to your agent in its own words:",
-                    Code::new(
-                        "first-ask",
-                        "Dispatch an Assay ticket for Acme Widgets: add a dark-mode toggle.",
-                    ),
-                    None,
-                ),
-            ]),
-            gauges: Vec::new(),
-            waits: Vec::new(),
-            runs: Vec::new(),
-            landed: Vec::new(),
-            ..Self::sample()
         }
     }
 }

@@ -240,7 +240,7 @@ impl ProjectPage {
                 check("ok", "Verify commands", "2 commands.", ""),
             ],
             repository: vec![
-                Fact::code("Repository", "/home/ada/acme-widgets"),
+                Fact::code("Repository", "/srv/git/acme-widgets"),
                 Fact::code("Base branch", "main"),
                 Fact::plain("Key", "ACME"),
             ],

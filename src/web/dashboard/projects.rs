@@ -94,7 +94,7 @@ impl ProjectsPage {
             key: key.to_owned(),
             name: name.to_owned(),
             href: format!("/projects/{}", crate::base::text::slug(name)),
-            repository: format!("/home/ada/{}", crate::base::text::slug(name)),
+            repository: format!("/srv/git/{}", crate::base::text::slug(name)),
             health: Mark::health(health),
             agent: "claude".to_owned(),
             verify,

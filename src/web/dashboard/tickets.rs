@@ -21,10 +21,7 @@ use crate::web::site::Site;
 use crate::web::trouble::Trouble;
 
 /// Tickets on one page.
-const PAGE_SIZE: usize = 50;
-
-/// Tickets read at once: a page, and one more that says whether there is another.
-const BATCH: u32 = 51;
+const PAGE_SIZE: u32 = 50;
 /// Tickets that one page may look at to find those of a kind; the next page goes on behind them.
 const LOOKED_AT_MAX: usize = 2_000;
 /// Blocked tickets shown above the list.
@@ -217,13 +214,13 @@ fn find(
 ) -> Result<(Vec<Ticket>, Option<i64>), Fault> {
     let tenant = visitor.actor().tenant;
     let (mut found, mut at, mut looked_at) = (Vec::new(), before, 0);
-    let batch = BATCH;
+    let batch = PAGE_SIZE + 1;
     loop {
         let some = ticket::list(read, tenant, wanted.of(), wanted.status, batch, at)?;
         let is_last = some.len() < batch as usize;
         looked_at += some.len();
         for ticket in some {
-            if found.len() == PAGE_SIZE {
+            if found.len() == PAGE_SIZE as usize {
                 return Ok((found, at));
             }
             at = Some(ticket.n);
@@ -364,106 +361,33 @@ impl BlockedLine {
 #[cfg(test)]
 impl TicketsPage {
     pub(super) fn sample() -> Self {
-        use super::parts::samples::row;
-        let chip = |label, status: &str, count: &str| {
-            let mark = Mark::status(status);
-            let known = !status.is_empty();
-            Chip {
-                label,
-                icon: if known { mark.icon } else { "" },
-                tone: if known { mark.tone } else { "" },
-                count: count.to_owned(),
-                href: format!("/tickets?status={status}"),
-                is_chosen: !known,
-            }
-        };
-        let options = |all: &str, others: &[&str]| {
-            let mut options = vec![Choice::new("", all)];
-            options.extend(others.iter().map(|label| Choice::new(*label, *label)));
-            Choice::choose(options, "")
-        };
-        let done = ["succeeded"; 6];
-        let mut failed = row(
-            43,
-            "Migrate user preferences to new schema",
-            "failed",
-            &["succeeded", "succeeded", "failed", "skipped", "skipped", "skipped"],
-        );
-        failed.note = Some("3 rows violate the NOT NULL constraint".to_owned());
-        failed.kind = "Data operation".to_owned();
+        let wanted = Wanted { status: None, kind: None, project: None, category: None };
+        let counts = [
+            (Status::Running, 1),
+            (Status::AwaitingInput, 1),
+            (Status::Queued, 1),
+            (Status::Blocked, 3),
+            (Status::Failed, 2),
+            (Status::Timeout, 1),
+            (Status::Succeeded, 115),
+            (Status::Cancelled, 5),
+        ];
         Self {
             shell: Shell::sample("/tickets"),
-            chips: vec![
-                chip("All", "", "128"),
-                chip("Running", "running", "1"),
-                chip("Needs answer", "awaiting_input", "1"),
-                chip("Queued", "queued", "1"),
-                chip("Blocked", "blocked", "3"),
-                chip("Failed", "failed", "2"),
-                chip("Timed out", "timeout", "1"),
-                chip("Succeeded", "succeeded", "115"),
-                chip("Cancelled", "cancelled", "5"),
-            ],
-            filter: Filter {
-                status: String::new(),
-                selects: vec![
-                    Select {
-                        name: "project",
-                        label: "Project",
-                        options: options("All projects", &["Acme Widgets", "Billing"]),
-                    },
-                    Select {
-                        name: "kind",
-                        label: "Kind",
-                        options: options("All kinds", &["Feature", "Fix", "Refactor"]),
-                    },
-                    Select {
-                        name: "category",
-                        label: "Category",
-                        options: options("All categories", &["Auth & Billing", "UI Enhancements"]),
-                    },
-                ],
-                is_set: false,
-            },
+            chips: chips(&wanted, &counts),
+            filter: samples::filter(),
             blocked: Blocked {
                 rows: vec![BlockedLine {
                     mark: Mark::status("blocked"),
                     reference: "ACME-45".to_owned(),
                     href: "/tickets/ACME-45".to_owned(),
                     title: "Sync the theme with the system's preference".to_owned(),
-                    why: "Waits for ACME-42: uses the theme store that it adds.".to_owned(),
+                    why: "Waits for ACME-42. Uses the theme store that it adds.".to_owned(),
                 }],
                 more: 2,
             },
-            list: TicketRows {
-                caption: "Tickets, newest first",
-                rows: vec![
-                    row(
-                        44,
-                        "Integrate Stripe Checkout for the Pro plan upgrade",
-                        "awaiting_input",
-                        &["succeeded", "succeeded", "awaiting_input", "queued", "queued", "queued"],
-                    ),
-                    failed,
-                    row(
-                        42,
-                        "Add dark-mode toggle to the dashboard header",
-                        "running",
-                        &["succeeded", "succeeded", "succeeded", "succeeded", "running", "queued"],
-                    ),
-                    row(41, "Show the price with its currency", "succeeded", &done),
-                    row(
-                        40,
-                        "Fix the footer overlapping the cookie banner on small phones",
-                        "succeeded",
-                        &done,
-                    ),
-                    row(39, "Rename the widget store", "cancelled", &["succeeded", "cancelled"]),
-                    row(38, "Load test the checkout", "timeout", &["succeeded", "failed"]),
-                    row(37, "Draft the pricing page", "queued", &[]),
-                ],
-            },
-            older: Some("/tickets?before=ACME-37".to_owned()),
+            list: TicketRows { caption: "Tickets, newest first", rows: samples::rows() },
+            older: Some("/tickets?before=37".to_owned()),
         }
     }
 
@@ -475,5 +399,60 @@ impl TicketsPage {
             older: None,
             ..sample
         }
+    }
+}
+
+#[cfg(test)]
+mod samples {
+    use super::super::parts::samples::row;
+    use super::*;
+
+    pub(super) fn filter() -> Filter {
+        let select = |name, label, all, others: &[&str]| {
+            let mut options = vec![Choice::new("", all)];
+            options.extend(others.iter().map(|label| Choice::new(*label, *label)));
+            Select { name, label, options: Choice::choose(options, "") }
+        };
+        Filter {
+            status: String::new(),
+            selects: vec![
+                select("project", "Project", "All projects", &["Acme Widgets", "Billing"]),
+                select("kind", "Kind", "All kinds", &["Feature", "Fix", "Refactor"]),
+                select("category", "Category", "All categories", &["Auth & Billing"]),
+            ],
+            is_set: false,
+        }
+    }
+
+    pub(super) fn rows() -> Vec<TicketRow> {
+        let (done, gone) = ("succeeded", "skipped");
+        let mut failed = row(
+            43,
+            "Migrate user preferences to new schema",
+            "failed",
+            &[done, done, "failed", gone, gone, gone],
+        );
+        failed.note = Some("3 rows violate the NOT NULL constraint".to_owned());
+        failed.kind = "Data operation".to_owned();
+        vec![
+            row(
+                44,
+                "Integrate Stripe Checkout for the Pro plan upgrade",
+                "awaiting_input",
+                &[done, done, "awaiting_input", "queued", "queued", "queued"],
+            ),
+            failed,
+            row(
+                42,
+                "Add dark-mode toggle to the dashboard header",
+                "running",
+                &[done, done, done, done, "running", "queued"],
+            ),
+            row(41, "Show the price with its currency", done, &[done; 6]),
+            row(40, "Fix the footer overlapping the cookie banner on phones", done, &[done; 6]),
+            row(39, "Rename the widget store", "cancelled", &[done, "cancelled"]),
+            row(38, "Load test the checkout", "timeout", &[done, "failed"]),
+            row(37, "Draft the pricing page", "queued", &[]),
+        ]
     }
 }

@@ -11,14 +11,22 @@ use crate::web::markdown;
 const DONE: [&str; 6] = ["succeeded"; 6];
 
 pub(in crate::web::dashboard) fn log() -> Vec<Line> {
-    Reader::default().lines(
-        "\u{1b}[2m$ npm test\u{1b}[0m\n\n> acme-widgets@1.4.0 test\n> vitest run\n\n \
-         \u{1b}[32m✓\u{1b}[0m src/theme.test.ts \u{1b}[2m(6 tests)\u{1b}[0m \u{1b}[33m212 ms\u{1b}[0m\n \
-         \u{1b}[32m✓\u{1b}[0m src/header.test.ts \u{1b}[2m(3 tests)\u{1b}[0m 88 ms\n \
-         \u{1b}[31m✗\u{1b}[0m src/contrast.test.ts > \u{1b}[1mlink on dark ground\u{1b}[0m\n   \
-         \u{1b}[31mAssertionError: expected 4.31 to be at least 4.5\u{1b}[0m\n    \
-         \u{1b}[36mat src/contrast.test.ts:18:21\u{1b}[0m\n\n \u{1b}[1mTests\u{1b}[0m  1 failed, 9 passed",
-    )
+    let lines = [
+        "\u{1b}[2m$ npm test\u{1b}[0m",
+        "",
+        "> acme-widgets@1.4.0 test",
+        "> vitest run",
+        "",
+        " \u{1b}[32m✓\u{1b}[0m src/theme.test.ts (6 tests) \u{1b}[33m212 ms\u{1b}[0m",
+        " \u{1b}[32m✓\u{1b}[0m src/header.test.ts \u{1b}[2m(3 tests)\u{1b}[0m 88 ms",
+        " \u{1b}[31m✗\u{1b}[0m src/contrast.test.ts > \u{1b}[1mlink on dark ground\u{1b}[0m",
+        "   \u{1b}[31mAssertionError: expected 4.31 to be at least 4.5\u{1b}[0m",
+        "    \u{1b}[36mat src/contrast.test.ts:18:21\u{1b}[0m",
+        "",
+        " \u{1b}[1mTests\u{1b}[0m  1 failed, 9 passed",
+    ];
+    let mut reader = Reader::default();
+    lines.iter().map(|line| reader.line(line)).collect()
 }
 
 fn node(name: &str, status: &str, headline: &str, took: &str) -> NodeCard {
@@ -119,6 +127,69 @@ fn related(number: u32, status: &str, title: &str) -> RelatedTicket {
     }
 }
 
+fn assertions() -> Vec<Assertion> {
+    vec![
+        assertion(
+            "confirmed",
+            "The toggle renders on all breakpoints",
+            "header.test.ts: 3 passed at 360, 768 and 1280 px",
+        ),
+        assertion("confirmed", "The preference survives a reload", "theme.test.ts: 6 passed"),
+        assertion(
+            "partial",
+            "Contrast meets WCAG AA in both themes",
+            "Light passes; the link on dark ground has 4.31 of 4.5",
+        ),
+        assertion("", "npm test passes", ""),
+    ]
+}
+
+fn facts() -> Vec<Fact> {
+    vec![
+        Fact::plain("Kind", "Feature"),
+        Fact::link("Category", Link::new("UI Enhancements", "/tickets?category=UI+Enhancements")),
+        Fact::plain("Requester", "Ada Builder, over MCP"),
+        Fact::plain("Turns", "42"),
+        Fact::plain("Tokens", "180,000 in, 24,000 out"),
+        Fact::code("Branch", "agent/a1b2c3d4-e5f6-7890-abcd-ef1234567890"),
+        Fact::code("Base commit", "99ab81c0f2"),
+    ]
+}
+
+fn timeline() -> Vec<Happening> {
+    vec![
+        happening(0, "", "verification-1 started", ""),
+        happening(1, "ok", "review-1 succeeded", "claude-code"),
+        happening(2, "ok", "implement-1 succeeded with 3 commits", "claude-code"),
+        happening(7, "", "The graph was planned: 6 nodes", ""),
+        happening(7, "", "Started on agent/a1b2c3d4 from main at 99ab81c0f2", ""),
+        happening(8, "", "Dispatched over MCP", "Ada Builder"),
+    ]
+}
+
+fn relations() -> Vec<Relation> {
+    vec![
+        Relation {
+            title: "Depends on",
+            tickets: vec![related(41, "succeeded", "Show the price with its currency")],
+            reason: "Uses the formatter that ACME-41 adds.".to_owned(),
+        },
+        Relation {
+            title: "Waiting on this",
+            tickets: vec![related(45, "blocked", "Sync the theme with the system's preference")],
+            reason: String::new(),
+        },
+    ]
+}
+
+fn description() -> Prose {
+    markdown::render(
+        "The dashboard header (`web/src/routes/dashboard/Header.svelte`) should have a sun/moon \
+         toggle that switches between light and dark themes.\n\n**Acceptance:** the toggle \
+         renders on all breakpoints, the preference persists, contrast passes on both themes.",
+    )
+}
+
 fn ticket(status: &str, nodes: [&str; 6]) -> TicketPage {
     let cards = cards(nodes);
     TicketPage {
@@ -146,70 +217,20 @@ fn ticket(status: &str, nodes: [&str; 6]) -> TicketPage {
         summary: None,
         nodes: cards,
         proved: "2 of 4 assertions confirmed".to_owned(),
-        assertions: vec![
-            assertion(
-                "confirmed",
-                "The toggle renders on all breakpoints",
-                "header.test.ts: 3 passed at 360, 768 and 1280 px",
-            ),
-            assertion("confirmed", "The preference survives a reload", "theme.test.ts: 6 passed"),
-            assertion(
-                "partial",
-                "Contrast meets WCAG AA in both themes",
-                "Light passes; the link on dark ground has 4.31 of 4.5",
-            ),
-            assertion("", "npm test passes", ""),
-        ],
+        assertions: assertions(),
         remarks: Vec::new(),
         proofs: vec![
             proof(false, "npm test", "1"),
             proof(true, "npm run lint -- --max-warnings 0", "0"),
         ],
-        description: markdown::render(
-            "The dashboard header (`web/src/routes/dashboard/Header.svelte`) should have a sun/moon \
-             toggle that switches between light and dark themes.\n\n**Acceptance:** toggle renders on \
-             all breakpoints, preference persists on refresh, WCAG AA contrast passes on both themes.",
-        ),
-        timeline: vec![
-            happening(0, "", "verification-1 started", ""),
-            happening(1, "ok", "review-1 succeeded", "claude-code"),
-            happening(2, "ok", "implement-1 succeeded with 3 commits", "claude-code"),
-            happening(7, "", "The graph was planned: 6 nodes", ""),
-            happening(7, "", "Started on agent/a1b2c3d4 from main at 99ab81c0f2", ""),
-            happening(8, "", "Dispatched over MCP", "Ada Builder"),
-        ],
-        facts: vec![
-            Fact::plain("Kind", "Feature"),
-            Fact::link(
-                "Category",
-                Link::new("UI Enhancements", "/tickets?category=UI+Enhancements"),
-            ),
-            Fact::plain("Requester", "Ada Builder, over MCP"),
-            Fact::plain("Turns", "42"),
-            Fact::plain("Tokens", "180,000 in, 24,000 out"),
-            Fact::code("Branch", "agent/a1b2c3d4-e5f6-7890-abcd-ef1234567890"),
-            Fact::code("Base commit", "99ab81c0f2"),
-        ],
+        description: description(),
+        timeline: timeline(),
+        facts: facts(),
         times: vec![
             TimeFact { name: "Created", at: minutes_ago(8) },
             TimeFact { name: "Started", at: minutes_ago(7) },
         ],
-        relations: vec![
-            Relation {
-                title: "Depends on",
-                tickets: vec![related(41, "succeeded", "Show the price with its currency")],
-                reason: "Uses the formatter that ACME-41 adds.".to_owned(),
-            },
-            Relation {
-                title: "Waiting on this",
-                tickets: vec![related(
-                    45,
-                    "blocked",
-                    "Sync the theme with the system's preference",
-                )],
-                reason: String::new(),
-            },
-        ],
+        relations: relations(),
     }
 }
 
@@ -240,7 +261,8 @@ fn asking() -> TicketPage {
             asker: "implement-1".to_owned(),
             at: minutes_ago(4),
             text: markdown::render(
-                "Where should the choice be kept? `localStorage` is per browser; the account follows the person.",
+                "Where should the choice be kept? `localStorage` is per browser; the account \
+                 follows the person.",
             ),
             choices: vec!["In localStorage".to_owned(), "In the account".to_owned()],
         }),
@@ -251,7 +273,9 @@ fn asking() -> TicketPage {
 fn failed() -> TicketPage {
     let nodes = ["succeeded", "succeeded", "succeeded", "succeeded", "failed", "skipped"];
     let mut page = ticket("failed", nodes);
-    page.nodes[4].failure = "npm test exited with 1: the link on dark ground has a contrast of 4.31, below the 4.5 that the contract demands.".to_owned();
+    page.nodes[4].failure = "npm test exited with 1: the link on dark ground has a contrast of \
+        4.31, below the 4.5 that the contract demands."
+        .to_owned();
     page.next = NextStep {
         tone: "bad",
         title: "Verification failed".to_owned(),
@@ -281,7 +305,8 @@ fn landed() -> TicketPage {
     page.summary = Some(Summary {
         title: "What was done",
         text: markdown::render(
-            "Added a sun/moon toggle to `Header.svelte`. Preference is kept in `localStorage`. Contrast verified in both themes.",
+            "Added a sun/moon toggle to `Header.svelte`. The preference is kept in \
+             `localStorage`. Contrast verified in both themes.",
         ),
     });
     page.facts.push(Fact::code("Landed commit", "abc123def4567890"));
