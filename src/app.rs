@@ -1,7 +1,7 @@
 //! The program as a value: opened, served, closed. `main` and the tests build the same one.
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -78,7 +78,7 @@ impl App {
         let blobs = Blobs::open(paths.blobs(), entropy.clone())?;
         let git = Git::default();
         let boot: BootId = entropy.id(clock.now());
-        let local = format!("http://{}", opening.listen);
+        let local = format!("http://{}", from_here(opening.listen));
         let env = Arc::new(Env {
             db: db.clone(),
             blobs,
@@ -207,6 +207,16 @@ impl App {
             .route("/healthz", get(health::alive))
             .route("/readyz", get(health::ready).with_state(health))
             .layer(from_fn(trace::layer))
+    }
+}
+
+/// The address by which this machine reaches what listens there: an unspecified address is a place
+/// to listen, not one to call.
+fn from_here(listen: SocketAddr) -> SocketAddr {
+    match listen.ip() {
+        ip if !ip.is_unspecified() => listen,
+        IpAddr::V4(_) => SocketAddr::new(Ipv4Addr::LOCALHOST.into(), listen.port()),
+        IpAddr::V6(_) => SocketAddr::new(Ipv6Addr::LOCALHOST.into(), listen.port()),
     }
 }
 

@@ -57,7 +57,7 @@ pub(super) async fn run(
     let mut left = left(&ended);
     (left.log, left.log_lines) = (hash, lines);
     if ended.exit == Exit::Cancelled {
-        keep_work(env, task, desk).await;
+        keep_work(env, task, desk).await?;
         return Err(stopped(ctx));
     }
     settle(env, task, desk, &profile, ended, left).await

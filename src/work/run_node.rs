@@ -96,15 +96,19 @@ pub(super) fn stopped(ctx: &Ctx) -> Stopped {
     }
 }
 
-/// Keeps an agent's work on its branch whatever happens to the run.
-pub(super) async fn keep_work(env: &Env, task: &Task, desk: &Desk) -> Option<u64> {
-    match workspace::commit(env, desk, &task.ticket, &task.node).await {
-        Ok((_, _, ahead)) => Some(ahead),
+/// Keeps an agent's work on its branch although its run is stopped, and notes how much there is: the
+/// ticket's page says how to go on from there.
+pub(super) async fn keep_work(env: &Env, task: &Task, desk: &Desk) -> Result<(), Fault> {
+    let ahead = match workspace::commit(env, desk, &task.ticket, &task.node).await {
+        Ok((_, _, ahead)) => ahead,
         Err(fault) => {
+            // A work tree that the agent broke is no reason to lose the stop.
             tracing::warn!(?fault, ticket = %task.ticket.id, "The work was not committed");
-            None
+            return Ok(());
         }
-    }
+    };
+    let (tenant, node) = (task.tenant, task.node.clone());
+    env.db.write(move |tx| record::set_checkpoint(tx, tenant, &node, ahead)).await
 }
 
 /// Records what a run came to, and with it the next step.

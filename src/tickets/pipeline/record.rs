@@ -217,7 +217,8 @@ fn write(
     Ok(changed == 1)
 }
 
-fn set_checkpoint(
+/// Notes how many commits a ticket's branch has that are not on its base.
+pub fn set_checkpoint(
     tx: &mut Tx<'_>,
     tenant: TenantId,
     node: &Node,
