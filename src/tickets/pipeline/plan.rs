@@ -107,7 +107,7 @@ fn mentions(asked: &Asked<'_>, words: &[&str]) -> bool {
 mod tests {
     use super::*;
 
-    fn asked<'a>(title: &'a str, passes: PassProfile) -> Asked<'a> {
+    fn asked(title: &str, passes: PassProfile) -> Asked<'_> {
         Asked { kind: Kind::Feature, preset: Preset::Auto, passes, title, description: "" }
     }
 

@@ -138,6 +138,7 @@ impl Server {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "callers write the value in place")]
 fn message(method: &str, params: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params })
 }
