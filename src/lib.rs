@@ -1,10 +1,11 @@
-//! Assay: tickets that prove themselves. One program with an embedded database: a place where coding
-//! agents and people work from the same tickets, and where a ticket counts as done only when it is
-//! proved.
+//! Assay: tickets that prove themselves. One program with an embedded database: a place where
+//! coding agents and people work from the same tickets, and where a ticket counts as done only
+//! when it is proved.
 //!
 //! # The map
 //!
-//! A folder imports only what stands left of it; a test holds the matrix (`tests/it/tidy/arrows.rs`):
+//! A folder imports only what stands left of it; a test holds the matrix
+//! (`tests/it/tidy/arrows.rs`):
 //!
 //! ```text
 //! base ← events, contract, browser ← store ← accounts, jobs ← projects, proofs
@@ -16,15 +17,15 @@
 //! - [`contract`]: the one table of failure codes and its three dialects (envelope, JSON-RPC,
 //!   `cora-mcp-error`), their schemas, and the error reference. Used by `web`, and by the command
 //!   line where it prints an envelope.
-//! - [`store`]: `SQLite`, and the only folder that opens it: one writer thread with grouped, durable
-//!   commits, a pool of readers, named statements of `sql/`, migrations, blobs by hash.
+//! - [`store`]: `SQLite`, and the only folder that opens it: one writer thread with grouped,
+//!   durable commits, a pool of readers, named statements of `sql/`, migrations, blobs by hash.
 //! - [`accounts`]: tenants, people and their logins, keys and scopes, plans, the audit log.
 //! - [`jobs`]: the durable queue; it knows no domain.
-//! - [`projects`]: projects, environments, categories, settings, agent profiles, and git through the
-//!   `git` program alone.
+//! - [`projects`]: projects, environments, categories, settings, agent profiles, and git through
+//!   the `git` program alone.
 //! - [`proofs`]: claim, verdict, evidence; a chain of records that never change.
-//! - [`tickets`]: a ticket, its graph, its contract, its pipeline as recorded facts, and the runner of
-//!   agent processes.
+//! - [`tickets`]: a ticket, its graph, its contract, its pipeline as recorded facts, and the
+//!   runner of agent processes.
 //! - [`tools`]: what callers may ask, one file a tool, and the one gate that every door calls.
 //! - [`work`]: what the server does by itself: running nodes, verifying, landing, sweeping.
 //! - [`web`]: the doors: MCP, invoke, CI, health, schemas, the dashboard.
@@ -36,8 +37,8 @@
 //! # The life of a ticket
 //!
 //! `dispatch_ticket` files it and plans its graph in one transaction ([`tickets::dispatch`]). Each
-//! node's run is a job ([`tickets::jobs::RunNode`]); `work/run_node.rs` does it, and what it came to
-//! is recorded in one transaction together with the job that comes next
+//! node's run is a job ([`tickets::jobs::RunNode`]); `work/run_node.rs` does it, and what it came
+//! to is recorded in one transaction together with the job that comes next
 //! ([`tickets::pipeline::record`]). So a crash at any point resumes where the record ends.
 //!
 //! # Invariants
@@ -54,8 +55,8 @@
 //! - Git stands in [`projects`], not in `tickets`: a project's health needs it too.
 //! - The gate is told of a tool's `UNSERVED` arguments: those of a published contract that this
 //!   version refuses by name instead of ignoring them.
-//! - Rows of tickets are read through a view, `ticket_rows`, so that the names a ticket is shown with
-//!   are joined in one place.
+//! - Rows of tickets are read through a view, `ticket_rows`, so that the names a ticket is shown
+//!   with are joined in one place.
 //! - A node whose check was not satisfied is `failed` and `wants_round`: so a retry knows from the
 //!   record, and not from words, whether more work is wanted or the same step again.
 

@@ -2,10 +2,10 @@
 //! is recorded in one transaction together with the job that comes next, so a crash at any point
 //! resumes where the record ends. Nothing here runs anything: that is `work/`.
 //!
-//! [`plan`] says which nodes a ticket has; [`mod@advance`], which of them may start and which tickets
-//! have a place; [`record`], what a node's run came to; [`decide`], what follows from it; [`end`],
-//! how a ticket ends and what that means for those that wait for it; [`people`] and [`again`] are
-//! what callers do to it.
+//! [`plan`] says which nodes a ticket has; [`mod@advance`], which of them may start and which
+//! tickets have a place; [`record`], what a node's run came to; [`decide`], what follows from it;
+//! [`end`], how a ticket ends and what that means for those that wait for it; [`people`] and
+//! [`again`] are what callers do to it.
 
 pub mod advance;
 pub mod again;
