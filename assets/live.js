@@ -4,7 +4,7 @@
 
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 15_000;
-const GATHER_MS = 120;
+const GATHER_MS = 40;
 const LOG_LINES_MAX = 2_000;
 
 const stream = document.body.dataset.events;
@@ -93,6 +93,33 @@ function swap(fresh) {
   next.dispatchEvent(new CustomEvent("assay:swapped", { bubbles: true }));
 }
 
+// A region that is new goes where the fresh page has it: beside the nearest one that both have.
+function insert(fresh) {
+  const known = (element) => element.id && document.getElementById(element.id);
+  let before = fresh.previousElementSibling;
+  while (before && !known(before)) before = before.previousElementSibling;
+  let after = fresh.nextElementSibling;
+  while (after && !known(after)) after = after.nextElementSibling;
+  if (!before && !after) return;
+  const next = document.importNode(fresh, true);
+  if (before) known(before).after(next);
+  else known(after).before(next);
+  seen.set(fresh.id, shapeOf(fresh));
+  next.dispatchEvent(new CustomEvent("assay:swapped", { bubbles: true }));
+}
+
+function take(page) {
+  const fresh = [...page.querySelectorAll("[data-live]")];
+  const ids = new Set(fresh.map((region) => region.id));
+  for (const region of document.querySelectorAll("[data-live]")) {
+    if (!ids.has(region.id)) region.remove();
+  }
+  for (const region of fresh) {
+    if (document.getElementById(region.id)) swap(region);
+    else insert(region);
+  }
+}
+
 async function refresh() {
   if (fetching) {
     again = true;
@@ -103,8 +130,7 @@ async function refresh() {
     const reply = await fetch(location.href, { headers: { accept: "text/html" } });
     if (reply.redirected) location.reload();
     if (!reply.ok) return;
-    const page = new DOMParser().parseFromString(await reply.text(), "text/html");
-    for (const fresh of page.querySelectorAll("[data-live]")) swap(fresh);
+    take(new DOMParser().parseFromString(await reply.text(), "text/html"));
   } catch {
     // The connection is watched by the stream, which fetches again once it is back.
   } finally {

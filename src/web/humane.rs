@@ -17,12 +17,13 @@ pub fn duration(lasted: Duration) -> String {
     }
 }
 
-/// A duration in little room: `48s`, `4m 12s`, `2h 10m`, `4d 3h`.
+/// A duration in little room: `0.4s`, `48s`, `4m 12s`, `2h 10m`, `4d 3h`.
 #[must_use]
 pub fn brief(lasted: Duration) -> String {
     let seconds = lasted.as_secs();
     match seconds {
-        0..60 => format!("{seconds}s"),
+        0..10 => format!("{seconds}.{}s", lasted.subsec_millis() / 100),
+        10..60 => format!("{seconds}s"),
         60..3_600 => format!("{}m {}s", seconds / 60, seconds % 60),
         3_600..86_400 => format!("{}h {}m", seconds / 3_600, seconds % 3_600 / 60),
         _ => format!("{}d {}h", seconds / 86_400, seconds % 86_400 / 3_600),

@@ -12,6 +12,7 @@ use http::{HeaderName, header};
 use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::ansi::Line;
@@ -52,7 +53,9 @@ struct Stream {
     events: Receiver<Event>,
     chunks: Receiver<Chunk>,
     site: Site,
-    end: tokio::time::Instant,
+    /// When the page was last told of a change.
+    told: Instant,
+    end: Instant,
 }
 
 /// `GET /events?ticket=ACME-1`.
@@ -68,8 +71,8 @@ pub async fn show(
         None => None,
     };
     let tenant = visitor.actor().tenant.uuid();
-    let end = tokio::time::Instant::now() + LIFE;
-    let stream = Stream { tenant, ticket, events, chunks, site, end };
+    let told = Instant::now();
+    let stream = Stream { tenant, ticket, events, chunks, site, told, end: told + LIFE };
     let frames = stream::unfold(stream, |mut stream| async {
         let frame = stream.next().await?;
         Some((Ok::<Frame, Infallible>(frame), stream))
@@ -95,8 +98,7 @@ impl Stream {
                 event = self.events.recv() => match event {
                     Ok(event) if !self.concerns(&event) => {}
                     Ok(_) | Err(RecvError::Lagged(_)) => {
-                        self.settle().await;
-                        return Some(Frame::default().event("change").data("{}"));
+                        return Some(self.change().await);
                     }
                     Err(RecvError::Closed) => return None,
                 },
@@ -127,9 +129,19 @@ impl Stream {
         }
     }
 
-    /// Waits a moment and takes everything that came meanwhile into the one word of change.
-    async fn settle(&mut self) {
-        tokio::time::sleep(CHANGE_PAUSE).await;
+    /// The word of change: at once after a quiet time. Otherwise it waits a moment and stands for
+    /// everything that came meanwhile.
+    async fn change(&mut self) -> Frame {
+        let quiet_at = self.told + CHANGE_PAUSE;
+        if Instant::now() < quiet_at {
+            tokio::time::sleep_until(quiet_at).await;
+            self.drain();
+        }
+        self.told = Instant::now();
+        Frame::default().event("change").data("{}")
+    }
+
+    fn drain(&mut self) {
         loop {
             match self.events.try_recv() {
                 Ok(_) | Err(TryRecvError::Lagged(_)) => {}

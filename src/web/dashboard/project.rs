@@ -202,8 +202,11 @@ fn agent_rows(agents: &Agents) -> Vec<AgentRow> {
         let is_default = agents.choose("", "").is_some_and(|(chosen, _)| chosen == name);
         let named = agents.nodes.iter().chain(&agents.presets);
         let special = named.filter(|(_, agent)| *agent == name).map(|(what, _)| what.as_str());
-        let uses: Vec<&str> = is_default.then_some("everything else").into_iter().collect();
-        special.chain(uses).collect::<Vec<_>>().join(", ")
+        let mut uses: Vec<&str> = special.collect();
+        if is_default {
+            uses.push(if uses.is_empty() { "everything" } else { "everything else" });
+        }
+        uses.join(", ")
     };
     let row = |(name, profile): (&String, &crate::projects::agents::Profile)| AgentRow {
         name: name.clone(),

@@ -125,7 +125,7 @@ impl Stored {
             remarks: remarks(&digest),
             proofs: proofs.iter().map(|proof| ProofLine::of(proof, &href, now)).collect(),
             description: markdown::render(&ticket.description),
-            timeline: timeline.iter().rev().map(|entry| Happening::of(entry, now)).collect(),
+            timeline: happenings(&timeline, &digest, now),
             facts: facts(ticket, &project),
             times: times(ticket, now),
             relations: relations(&digest),
@@ -172,7 +172,7 @@ impl Assertion {
         Self {
             mark: Mark::assertion(one.state.word()),
             text: one.text.clone(),
-            evidence: one.evidence.clone().unwrap_or_default(),
+            evidence: markdown::render(one.evidence.as_deref().unwrap_or_default()),
         }
     }
 }
@@ -193,15 +193,26 @@ fn remarks(digest: &Digest) -> Vec<Remark> {
     kinds.into_iter().flat_map(of).collect()
 }
 
+/// The timeline, newest first.
+fn happenings(timeline: &[Entry], digest: &Digest, now: Millis) -> Vec<Happening> {
+    timeline.iter().rev().map(|entry| Happening::of(entry, tone(entry, digest), now)).collect()
+}
+
+/// How an entry feels. What ended feels as it ended; only the last of several ends counts.
+fn tone(entry: &Entry, digest: &Digest) -> &'static str {
+    let node = digest.nodes.iter().find(|node| Some(&node.name) == entry.node.as_ref());
+    match entry.happened {
+        Happened::Landed => "ok",
+        Happened::Asked => "wait",
+        Happened::AnotherRound | Happened::Interrupted => "hold",
+        Happened::NodeEnded => node.map_or("", |node| Mark::status(node.status.word()).tone),
+        Happened::Ended => Mark::status(digest.ticket.status.word()).tone,
+        _ => "",
+    }
+}
+
 impl Happening {
-    fn of(entry: &Entry, now: Millis) -> Self {
-        let tone = match entry.happened {
-            Happened::Landed => "ok",
-            Happened::Asked => "wait",
-            Happened::AnotherRound | Happened::Interrupted => "hold",
-            Happened::NodeStarted | Happened::Started => "run",
-            _ => "",
-        };
+    fn of(entry: &Entry, tone: &'static str, now: Millis) -> Self {
         let who = if entry.actor == timeline::SERVER { "" } else { &*entry.actor };
         Self { tone, at: Moment::at(entry.at, now), text: entry.text.clone(), who: who.to_owned() }
     }

@@ -121,7 +121,7 @@ pub(super) struct LogTail {
 pub(super) struct Assertion {
     mark: Mark,
     text: String,
-    evidence: String,
+    evidence: Prose,
 }
 
 /// Something left for a person or a later ticket.

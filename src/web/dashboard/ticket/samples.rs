@@ -99,7 +99,11 @@ fn drawing(nodes: &[NodeCard]) -> Graph {
 }
 
 fn assertion(state: &str, text: &str, evidence: &str) -> Assertion {
-    Assertion { mark: Mark::assertion(state), text: text.to_owned(), evidence: evidence.to_owned() }
+    Assertion {
+        mark: Mark::assertion(state),
+        text: text.to_owned(),
+        evidence: markdown::render(evidence),
+    }
 }
 
 fn proof(passed: bool, command: &str, exit: &str) -> ProofLine {
