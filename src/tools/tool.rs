@@ -176,10 +176,11 @@ impl Entry {
     /// If the schema of its arguments is no schema; a test builds every entry.
     #[must_use]
     pub fn of<T: Tool>() -> Self {
-        let input = schema::input(derived::<T::Input>());
+        let reads = SchemaSettings::draft2020_12;
+        let input = schema::input(derived::<T::Input>(reads()));
         let validator = jsonschema::options()
             .should_validate_formats(true)
-            .build(&Value::Object(schema::checked(derived::<T::Input>())))
+            .build(&Value::Object(schema::checked(derived::<T::Input>(reads()))))
             .expect("the schema of a tool's arguments is a schema");
         Self {
             name: T::NAME,
@@ -195,15 +196,16 @@ impl Entry {
             unserved: T::UNSERVED,
             example: T::EXAMPLE,
             input_schema: Arc::new(input),
-            output_schema: Arc::new(schema::output(derived::<T::Output>())),
+            // What is left out where it says nothing must not be promised.
+            output_schema: Arc::new(schema::output(derived::<T::Output>(reads().for_serialize()))),
             validator,
             call: call::<T>,
         }
     }
 }
 
-fn derived<T: JsonSchema>() -> Value {
-    SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>().to_value()
+fn derived<T: JsonSchema>(settings: SchemaSettings) -> Value {
+    settings.into_generator().into_root_schema_for::<T>().to_value()
 }
 
 fn call<T: Tool>(
