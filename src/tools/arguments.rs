@@ -55,7 +55,7 @@ fn not_an_object() -> Fault {
 
 /// Takes `confirm` out: it belongs to the gate, on every tool. Any door's caller may send it.
 fn take_confirm(entry: &Entry, arguments: &mut Map<String, Value>) -> bool {
-    if has_property(entry, "confirm") {
+    if !entry.confirm && has_property(entry, "confirm") {
         return true;
     }
     match arguments.remove("confirm") {

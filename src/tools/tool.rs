@@ -177,7 +177,10 @@ impl Entry {
     #[must_use]
     pub fn of<T: Tool>() -> Self {
         let reads = SchemaSettings::draft2020_12;
-        let input = schema::input(derived::<T::Input>(reads()));
+        let mut input = schema::input(derived::<T::Input>(reads()));
+        if T::CONFIRM {
+            add_confirm(&mut input);
+        }
         let validator = jsonschema::options()
             .should_validate_formats(true)
             .build(&Value::Object(schema::checked(derived::<T::Input>(reads()))))
@@ -201,6 +204,16 @@ impl Entry {
             validator,
             call: call::<T>,
         }
+    }
+}
+
+/// Lists the argument that the gate reads for every tool that wants it. It is not required by the
+/// schema, so that its absence gets the answer that the contract has for it.
+fn add_confirm(input: &mut Map<String, Value>) {
+    let about = "Must be true: say it once the person who asks agrees to the change.";
+    if let Some(Value::Object(properties)) = input.get_mut("properties") {
+        let schema = serde_json::json!({ "type": "boolean", "description": about });
+        properties.insert("confirm".to_owned(), schema);
     }
 }
 

@@ -68,16 +68,19 @@ impl Tool for CreateProject {
     const TITLE: &'static str = "Create a project";
     const ABOUT: &'static str = "Makes a project. With a repository, an agent and a check it is \
         ready for tickets at once; each can be set later with `assay project set`. `get_project` \
-        says what is still missing. A key that is limited to some projects cannot make one.";
+        says what is still missing. Send `confirm: true`. A key that is limited to some projects \
+        cannot make one.";
     const FAMILY: Family = Family::Projects;
     const EFFECT: Effect = Effect::Writes;
     const IDEMPOTENT: bool = false;
     const FEATURE: Option<Feature> = Some(Feature::Projects);
+    const CONFIRM: bool = true;
     const EXAMPLE: &'static str = r#"{
   "name": "Acme Widgets",
   "repository": "/srv/git/widgets",
   "agent": "claude",
-  "verify": "npm test"
+  "verify": "npm test",
+  "confirm": true
 }"#;
 
     type Input = Input;

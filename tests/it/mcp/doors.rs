@@ -61,8 +61,10 @@ async fn the_key_may_come_in_either_header_and_reads_or_writes_by_its_scope() {
         |tool: &str, args: Value| message("tools/call", json!({ "name": tool, "arguments": args }));
 
     let list = server.post("/mcp", &headers, &call("list_projects", json!({}))).await.json();
-    let create =
-        server.post("/mcp", &headers, &call("create_project", json!({ "name": "A" }))).await.json();
+    let create = server
+        .post("/mcp", &headers, &call("create_project", json!({ "name": "A", "confirm": true })))
+        .await
+        .json();
 
     assert!(list["result"]["structuredContent"]["projects"].is_array(), "{list}");
     assert_eq!(create["error"]["data"]["code"], "SCOPE_DENIED", "{create}");

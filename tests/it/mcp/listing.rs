@@ -61,7 +61,7 @@ async fn every_schema_is_one_that_every_client_takes() {
 #[tokio::test]
 async fn an_answer_holds_against_the_schema_it_is_listed_with() {
     let server = Server::start().await;
-    let new = json!({ "name": "Acme Widgets", "key": "ACME" });
+    let new = json!({ "name": "Acme Widgets", "key": "ACME", "confirm": true });
     server.call("/api/mcp", "create_project", new).await;
     let calls = [
         ("list_projects", json!({})),
