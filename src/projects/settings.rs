@@ -13,7 +13,7 @@ use crate::base::{Code, Fault, Issue};
 use crate::words;
 
 /// The kinds of nodes that an agent runs, and so may have a profile of their own.
-pub const AGENT_NODES: [&str; 11] = [
+pub const AGENT_NODES: [&str; 12] = [
     "plan",
     "contract",
     "research",
@@ -24,6 +24,7 @@ pub const AGENT_NODES: [&str; 11] = [
     "review",
     "security",
     "qa_authoring",
+    "reconcile",
     "merge_repair",
 ];
 

@@ -89,6 +89,7 @@ impl Gate {
         if let Some(key) = caller.actor.key() {
             self.limiter.admit(key)?;
         }
+        self.check_unserved(&caller.actor, entry, &arguments).await?;
         let arguments = arguments::read(entry, arguments)?;
         let cx = Cx {
             db: self.db.clone(),
@@ -119,6 +120,22 @@ impl Gate {
             let message = format!("There is no tool {:?}.{hint}", cut(name, NAME_MAX));
             Fault::new(Code::ToolNotFound, message).next(NextAction::Open("/docs/tools".to_owned()))
         })
+    }
+
+    /// Arguments that are not served are refused with the others, unless the contract has a code
+    /// for what is wrong with them.
+    async fn check_unserved(
+        &self,
+        actor: &Arc<Actor>,
+        entry: &Entry,
+        sent: &Value,
+    ) -> Result<(), Fault> {
+        let Value::Object(sent) = sent else { return Ok(()) };
+        if !entry.unserved.iter().any(|(name, _)| sent.contains_key(*name)) {
+            return Ok(());
+        }
+        let (actor, sent, refuse) = (actor.clone(), sent.clone(), entry.refuse_unserved);
+        self.db.read(move |read| refuse(read, &actor, &sent)).await
     }
 
     /// An audit row for a write that was refused, or that did not change a row of its own.

@@ -14,8 +14,9 @@ use serde_json::{Map, Value};
 
 use super::context::Cx;
 use super::schema;
-use crate::accounts::Feature;
+use crate::accounts::{Actor, Feature};
 use crate::base::{Code, Fault, NextAction};
+use crate::store::Read;
 use crate::words;
 
 words! {
@@ -120,6 +121,16 @@ pub trait Tool: 'static {
     /// Example arguments, as one JSON object.
     const EXAMPLE: &'static str;
 
+    /// Refuses a call with arguments of [`Tool::UNSERVED`] where the contract has a code of its
+    /// own for what is wrong with them. `sent` is what the caller sent, unchecked.
+    fn refuse_unserved(
+        _read: &Read<'_>,
+        _actor: &Actor,
+        _sent: &Map<String, Value>,
+    ) -> Result<(), Fault> {
+        Ok(())
+    }
+
     /// The arguments.
     type Input: DeserializeOwned + JsonSchema + Send;
     /// The answer.
@@ -131,6 +142,9 @@ pub trait Tool: 'static {
         input: Self::Input,
     ) -> impl Future<Output = Result<Done<Self::Output>, Fault>> + Send;
 }
+
+/// [`Tool::refuse_unserved`] of a tool.
+pub(super) type RefuseUnserved = fn(&Read<'_>, &Actor, &Map<String, Value>) -> Result<(), Fault>;
 
 /// A tool's running, with its types erased.
 pub(super) type Call = fn(Cx, Map<String, Value>) -> BoxFuture<'static, Result<Reply, Fault>>;
@@ -166,6 +180,7 @@ pub struct Entry {
     /// The schema of the answer, as every client takes it.
     pub output_schema: Arc<Map<String, Value>>,
     pub(super) validator: Validator,
+    pub(super) refuse_unserved: RefuseUnserved,
     pub(super) call: Call,
 }
 
@@ -202,6 +217,7 @@ impl Entry {
             // What is left out where it says nothing must not be promised.
             output_schema: Arc::new(schema::output(derived::<T::Output>(reads().for_serialize()))),
             validator,
+            refuse_unserved: T::refuse_unserved,
             call: call::<T>,
         }
     }

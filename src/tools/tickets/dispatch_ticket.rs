@@ -2,15 +2,16 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use super::wire::{self, TicketWire};
 use crate::accounts::{Actor, Feature};
 use crate::base::{Code, Fault, ProjectId, TicketId, text};
 use crate::projects;
-use crate::store::Tx;
+use crate::projects::git::BranchName;
+use crate::store::{Read, Tx};
 use crate::tickets::dispatch::{self, DESCRIPTION_MAX, Dispatch, Dispatched, OPERATION_KEY_MAX};
-use crate::tickets::states::{Channel, Kind, PassProfile, Preset};
+use crate::tickets::states::{Channel, Kind, PassProfile, Preset, Status};
 use crate::tickets::ticket::Requester;
 use crate::tools::{Cx, Done, Effect, Family, Tool};
 
@@ -149,6 +150,16 @@ impl Tool for DispatchTicket {
     type Input = Input;
     type Output = Output;
 
+    fn refuse_unserved(
+        read: &Read<'_>,
+        actor: &Actor,
+        sent: &Map<String, Value>,
+    ) -> Result<(), Fault> {
+        check_attachments(sent)?;
+        check_seed(sent)?;
+        check_replaced(read, actor, sent)
+    }
+
     async fn run(cx: &Cx, input: Input) -> Result<Done<Output>, Fault> {
         let via = cx.via();
         let output = cx
@@ -168,6 +179,44 @@ impl Tool for DispatchTicket {
     }
 }
 
+fn check_attachments(sent: &Map<String, Value>) -> Result<(), Fault> {
+    let attached = sent.get("attachments").and_then(Value::as_array);
+    let named = sent.get("job_id").is_some_and(|id| !id.is_null());
+    if named || attached.is_none_or(Vec::is_empty) {
+        return Ok(());
+    }
+    let message = "attachments need the job_id under which they were uploaded.";
+    Err(Fault::new(Code::MissingJobId, message).issue("job_id", "is missing"))
+}
+
+fn check_seed(sent: &Map<String, Value>) -> Result<(), Fault> {
+    let seed = sent.get("seed_from_ref").and_then(Value::as_str);
+    let Some(Err(why)) = seed.filter(|seed| !seed.is_empty()).map(BranchName::parse) else {
+        return Ok(());
+    };
+    let message = format!("seed_from_ref is no branch name: {why}.");
+    Err(Fault::new(Code::InvalidSeedFromRef, message).issue("seed_from_ref", why))
+}
+
+fn check_replaced(read: &Read<'_>, actor: &Actor, sent: &Map<String, Value>) -> Result<(), Fault> {
+    let text = |name: &str| sent.get(name).and_then(Value::as_str).filter(|it| !it.is_empty());
+    let Some(named) = text("replaces") else { return Ok(()) };
+    // A bare number means the ticket of the project that the call names.
+    let id = text("project_id").and_then(ProjectId::parse);
+    let project = projects::resolve(read, actor, id, text("project")).ok();
+    let project = project.map(|project| project.id).or(actor.default_project);
+    let replaced = super::find_in(read, actor, project, named)?;
+    if replaced.status == Status::Cancelled {
+        return Ok(());
+    }
+    let message = format!(
+        "{} is {}; only a cancelled ticket can be replaced.",
+        replaced.reference(),
+        replaced.status
+    );
+    Err(Fault::new(Code::ReplacesNotCancelled, message).issue("replaces", "is not cancelled"))
+}
+
 fn file(tx: &mut Tx<'_>, actor: &Actor, via: &str, input: Input) -> Result<Output, Fault> {
     // A replay is answered whatever else the call now says: the first call's ticket stands.
     if let Some(earlier) = dispatch::replay(tx, actor.tenant, input.operation_key.as_deref())? {
@@ -178,6 +227,13 @@ fn file(tx: &mut Tx<'_>, actor: &Actor, via: &str, input: Input) -> Result<Outpu
     }
     let project = projects::resolve(tx, actor, input.project_id, input.project.as_deref())?;
     let asked = checked(actor, via, input)?;
+    for named in &asked.depends_on {
+        // Whether it is there at all is told with its place in the list, by the domain.
+        match super::find_in(tx, actor, Some(project.id), named) {
+            Err(fault) if fault.code == Code::Forbidden => return Err(fault),
+            _ => {}
+        }
+    }
     match dispatch::dispatch(tx, actor.tenant, &project, &asked)? {
         Dispatched::Filed(ticket) => {
             Ok(Output { ticket: wire::ticket(tx, &ticket)?, duplicate: None })

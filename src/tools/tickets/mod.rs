@@ -20,14 +20,36 @@ pub use list_tickets::ListTickets;
 pub use reply_ticket::ReplyTicket;
 pub use retry_ticket::RetryTicket;
 
-use crate::accounts::Actor;
-use crate::base::{Code, Fault};
+use crate::accounts::{Actor, Reach};
+use crate::base::{Code, Fault, ProjectId};
 use crate::store::Read;
 use crate::tickets::{Ticket, reference};
 
 /// The ticket that a caller names, if the caller may see it.
 pub fn find(read: &Read<'_>, actor: &Actor, named: &str) -> Result<Ticket, Fault> {
-    let ticket = reference::resolve(read, actor.tenant, actor.default_project, named)?;
+    let only = match &actor.reach {
+        Reach::Only(projects) if projects.len() == 1 => projects.first().copied(),
+        _ => None,
+    };
+    find_in(read, actor, actor.default_project.or(only), named)
+}
+
+/// The same, where a bare number means a ticket of `project`.
+fn find_in(
+    read: &Read<'_>,
+    actor: &Actor,
+    project: Option<ProjectId>,
+    named: &str,
+) -> Result<Ticket, Fault> {
+    let ticket = reference::resolve(read, actor.tenant, project, named).map_err(|fault| {
+        // The candidates may lie in projects that a limited key has no business to know of.
+        if fault.code == Code::AmbiguousTicketRef && actor.reach != Reach::All {
+            let message =
+                "Several projects have a ticket of that number. Name it by its ref or id.";
+            return Fault::new(Code::AmbiguousTicketRef, message);
+        }
+        fault
+    })?;
     if actor.may_reach(ticket.project) {
         return Ok(ticket);
     }

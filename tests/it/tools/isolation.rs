@@ -1,0 +1,102 @@
+//! What is another tenant's is answered like what is not there, by every tool, at both doors.
+
+use assay::accounts::KeyScope;
+use assay::tools::Registry;
+use serde_json::{Value, json};
+
+use super::samples::{Named, naming};
+use crate::harness::{Caller, TestApp, placed};
+
+/// A tenant with one of everything that can be named, and the names.
+async fn somebody(app: &TestApp) -> (Caller, Named) {
+    let tenant = app.tenant("Somebody").await;
+    let project = tenant.project("Theirs Only", "THEIRS").await;
+    let caller = tenant.key(KeyScope::McpFull).await;
+    let ticket = caller
+        .dispatch(json!({
+            "title": "Their secret plan",
+            "operation_key": "their-key",
+            "category": "Shared name",
+        }))
+        .await;
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let job = app.column("SELECT lower(hex(id)) FROM jobs").remove(0);
+    let cuts = [&job[..8], &job[8..12], &job[12..16], &job[16..20], &job[20..]];
+    let named = Named {
+        project: project.to_string(),
+        project_key: "THEIRS".to_owned(),
+        project_name: "Theirs Only".to_owned(),
+        ticket: text(&ticket["id"]),
+        ticket_ref: "THEIRS-1".to_owned(),
+        category: text(&ticket["categoryId"]),
+        job: cuts.join("-"),
+        operation_key: "their-key".to_owned(),
+    };
+    (caller, named)
+}
+
+/// Names of the same form that nobody has.
+fn nobody() -> Named {
+    let id = |last: char| format!("0190a5b2-7c3d-7e4f-8a1b-2c3d4e5f6a7{last}");
+    Named {
+        project: id('1'),
+        project_key: "ABSENT".to_owned(),
+        project_name: "Absent Only".to_owned(),
+        ticket: id('2'),
+        ticket_ref: "ABSENT-1".to_owned(),
+        category: id('3'),
+        job: id('4'),
+        operation_key: "absent-key".to_owned(),
+    }
+}
+
+#[tokio::test]
+async fn what_is_anothers_and_what_is_absent_are_answered_alike_to_the_byte() {
+    let app = TestApp::still().await;
+    let (owner, theirs) = somebody(&app).await;
+    let absent = nobody();
+    let before = owner.call("get_ticket", json!({ "ticket": theirs.ticket })).await;
+
+    for tool in Registry::new().all() {
+        let calls = naming(tool.name, &theirs).into_iter().zip(naming(tool.name, &absent));
+        for (of_theirs, of_absent) in calls {
+            // Two strangers alike, so that neither sees what the other's calls left.
+            let mut said = Vec::new();
+            for (args, names) in [(of_theirs, &theirs), (of_absent, &absent)] {
+                said.push(as_a_stranger(&app, tool.name, args, names).await);
+            }
+
+            assert_eq!(said[0], said[1], "{}", tool.name);
+            let [one, _] = said.try_into().unwrap();
+            assert!(!one.contains("secret plan"), "{one}");
+        }
+    }
+
+    let after = owner.call("get_ticket", json!({ "ticket": theirs.ticket })).await;
+    assert_eq!(before, after);
+    assert_eq!(owner.call("list_projects", json!({})).await["count"], 1);
+}
+
+/// What a fresh tenant is answered at both doors, with the names it used taken out.
+async fn as_a_stranger(app: &TestApp, tool: &str, args: Value, names: &Named) -> String {
+    let mut said = String::new();
+    for door in ["invoke", "mcp"] {
+        let tenant = app.tenant(stranger_name(app)).await;
+        tenant.project("Mine", "MINE").await;
+        let caller = tenant.key(KeyScope::McpFull).await;
+        let answer = match door {
+            "invoke" => caller.invoke(tool, &args).await,
+            _ => caller.mcp("tools/call", &json!({ "name": tool, "arguments": args })).await,
+        };
+        let body = names.hide(&answer.body.to_string());
+        let body: Value = serde_json::from_str(&body).unwrap();
+        said += &format!("{door} {} {}", answer.status, placed(&body));
+    }
+    said
+}
+
+/// A name that no tenant has yet.
+fn stranger_name(app: &TestApp) -> &'static str {
+    let count = app.column("SELECT count(*) || '' FROM tenants").remove(0);
+    Box::leak(format!("Stranger {count}").into_boxed_str())
+}
