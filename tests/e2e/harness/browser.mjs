@@ -65,6 +65,13 @@ export class Browser {
     });
   }
 
+  /** Takes back one thing that a page was meant to say, such as that a sign-in was refused. */
+  expectNoise(pattern) {
+    const at = this.#trouble.findIndex((one) => pattern.test(one));
+    assert.notEqual(at, -1, `nothing like ${pattern} in ${this.#trouble}`);
+    this.#trouble.splice(at, 1);
+  }
+
   /** Fails where a page wrote to the console, threw, went elsewhere or had no policy. */
   assertQuiet() {
     assert.deepEqual(this.#trouble.splice(0), []);
