@@ -198,6 +198,7 @@ impl App {
         let machine = Router::new()
             .route("/api/mcp/v1/invoke", any(invoke::enter).with_state(invoke))
             .route("/api/ci/projects", get(ci::list_projects).with_state(ci))
+            .route("/api/{*path}", any(ci::unknown))
             .route("/schemas/{format}/{file}", get(schemas::show))
             .merge(mcp::routes(Arc::new(door)));
         Router::new()

@@ -42,8 +42,7 @@ pub(super) fn read(entry: &Entry, sent: Value) -> Result<Map<String, Value>, Fau
     }
     if entry.confirm && !confirmed {
         let message = format!("confirm must be true to execute write tool {}", entry.name);
-        return Err(Fault::new(Code::ConfirmRequired, message)
-            .issue("confirm", "say true once the person agrees"));
+        return Err(Fault::new(Code::ConfirmRequired, message));
     }
     Ok(arguments)
 }

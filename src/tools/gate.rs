@@ -156,8 +156,8 @@ impl Gate {
 
 fn unauthenticated(why: &str) -> Fault {
     let message = format!(
-        "{why} Send a key as `Authorization: Bearer …` or `X-API-Key: …`; `assay key create` makes \
-         one."
+        "{why} Send one in the header X-API-Key, or as the bearer token of Authorization; `assay \
+         key create` makes one."
     );
     Fault::new(Code::Unauthenticated, message)
         .next(NextAction::Run("assay key create --scope mcp_full --name my-agent".to_owned()))

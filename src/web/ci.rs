@@ -51,6 +51,12 @@ pub async fn list_projects(State(ci): State<Ci>, headers: HeaderMap) -> Response
     }
 }
 
+/// Whatever else is asked for under `/api`: a program reads the answer, so it is no page.
+pub async fn unknown() -> Response {
+    let said = "There is nothing at this address. The catalog of tools is at GET /api/mcp.";
+    (StatusCode::NOT_FOUND, Json(json!({ "error": said }))).into_response()
+}
+
 async fn find(ci: &Ci, headers: &HeaderMap) -> Result<Projects, Fault> {
     let caller = ci.gate.caller(key::sent(headers).as_ref()).await?;
     let found = ci.db.read(move |read| projects::list(read, &caller.actor, LIST_MAX, None));
