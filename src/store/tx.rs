@@ -126,6 +126,13 @@ impl<'c> Tx<'c> {
         }
     }
 
+    /// Runs a pragma of the writing connection. For tests that make the disk small.
+    #[doc(hidden)]
+    pub fn pragma(&mut self, text: &str) -> Result<(), Fault> {
+        let sql = Sql { name: "pragma", text: "" };
+        self.read.conn.execute_batch(text).map_err(|e| fault(sql, e))
+    }
+
     fn change(&mut self, sql: Sql, params: Params<'_>) -> Result<usize, rusqlite::Error> {
         self.read.conn.prepare_cached(sql.text)?.execute(params)
     }

@@ -187,3 +187,31 @@ async fn many_writers_and_readers_at_once_never_find_the_database_locked() {
     }
     assert_eq!(slugs(&db).await.len(), 40);
 }
+
+#[tokio::test]
+async fn a_full_disk_refuses_calls_whole_and_is_forgotten_once_there_is_room() {
+    let dir = tempfile::tempdir().unwrap();
+    let db = open(dir.path()).unwrap();
+    add(&db, "before").await.unwrap();
+    db.write(|tx| tx.pragma("PRAGMA max_page_count = 1")).await.unwrap();
+    let large = |name: &'static str| {
+        db.write(move |tx| {
+            let now = tx.now();
+            for part in 0..200 {
+                let id: Id<Tenant> = tx.new_id();
+                let slug = format!("{name}-{part}-{}", "x".repeat(3_000));
+                tx.run_one(ADD, params! { ":id": id, ":slug": slug, ":now": now })?;
+            }
+            Ok(())
+        })
+    };
+
+    let refused = large("full").await.unwrap_err();
+    assert_eq!(refused.code, Code::StorageFull, "{refused:?}");
+    assert_eq!(slugs(&db).await, ["before"]);
+
+    db.write(|tx| tx.pragma("PRAGMA max_page_count = 1000000")).await.unwrap();
+    large("room").await.unwrap();
+    assert_eq!(slugs(&db).await.len(), 100);
+    db.check().await.unwrap();
+}

@@ -42,7 +42,7 @@ pub(super) fn outcome(
 /// Logs the cause of a fault, which the caller never sees.
 pub(in crate::web) fn log(fault: &Fault, request: RequestId) {
     if fault.cause().is_some() {
-        tracing::error!(?fault, %request, "A call over MCP failed");
+        tracing::error!(?fault, %request, "A call failed");
     }
 }
 
