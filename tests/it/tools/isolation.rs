@@ -25,6 +25,7 @@ async fn somebody(app: &TestApp) -> (Caller, Named) {
     let named = Named {
         project: project.to_string(),
         project_key: "THEIRS".to_owned(),
+        project_slug: "theirs-only".to_owned(),
         project_name: "Theirs Only".to_owned(),
         ticket: text(&ticket["id"]),
         ticket_ref: "THEIRS-1".to_owned(),
@@ -41,6 +42,7 @@ fn nobody() -> Named {
     Named {
         project: id('1'),
         project_key: "ABSENT".to_owned(),
+        project_slug: "absent-only".to_owned(),
         project_name: "Absent Only".to_owned(),
         ticket: id('2'),
         ticket_ref: "ABSENT-1".to_owned(),
