@@ -34,6 +34,12 @@ pub(super) fn read(entry: &Entry, sent: Value) -> Result<Map<String, Value>, Fau
     coerce(&mut arguments, &entry.input_schema);
     for error in entry.validator.iter_errors(&Value::Object(arguments.clone())) {
         let issue = problem(&error);
+        if matches!(error.kind(), Kind::Enum { .. })
+            && issues.iter().any(|known| known.path == issue.path)
+        {
+            // That a number is none of the words follows from its being a number.
+            continue;
+        }
         code = code.or_else(|| own_code(entry, &issue.path));
         issues.push(issue);
     }

@@ -154,6 +154,9 @@ impl Walk {
         if map.get("default").is_some_and(Value::is_null) {
             map.remove("default");
         }
+        if let Some(Value::String(said)) = map.get_mut("description") {
+            *said = flowing(said);
+        }
         if map.get("required").is_some_and(|names| names.as_array().is_none_or(Vec::is_empty)) {
             map.remove("required");
         }
@@ -185,6 +188,12 @@ impl Walk {
             map.entry("items").or_insert_with(|| json!({}));
         }
     }
+}
+
+/// A text without the line breaks that stand in it only because source lines end.
+fn flowing(text: &str) -> String {
+    let paragraphs = text.split("\n\n").map(|paragraph| paragraph.replace('\n', " "));
+    paragraphs.collect::<Vec<String>>().join("\n\n")
 }
 
 /// Makes the type one word, and says whether null was among several.

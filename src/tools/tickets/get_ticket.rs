@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::wire::{self, TicketWire};
+use crate::accounts::Actor;
 use crate::base::Fault;
 use crate::store::Read;
 use crate::tickets::contract::{Assertion, Item};
@@ -161,7 +162,7 @@ impl Tool for GetTicket {
             .read(move |read, actor| {
                 let ticket = super::find(read, actor, &input.ticket)?;
                 let question = questions::open(read, ticket.tenant, ticket.id)?;
-                Ok((show(read, ticket)?, question))
+                Ok((show(read, actor, ticket)?, question))
             })
             .await?;
         let named = output.ticket.ticket_ref.clone();
@@ -179,9 +180,12 @@ impl Tool for GetTicket {
     }
 }
 
-fn show(read: &Read<'_>, ticket: Ticket) -> Result<Output, Fault> {
+fn show(read: &Read<'_>, actor: &Actor, ticket: Ticket) -> Result<Output, Fault> {
     let wire = wire::ticket(read, &ticket)?;
-    let digest = digest(read, ticket)?;
+    let mut digest = digest(read, ticket)?;
+    // A limited key hears nothing of tickets in other projects.
+    digest.parents.retain(|parent| actor.may_reach(parent.project));
+    digest.children.retain(|child| actor.may_reach(child.project));
     let human_actions = digest.human_actions();
     let in_progress = digest.outcome == Outcome::InProgress;
     let ticket = &digest.ticket;

@@ -10,7 +10,7 @@ use super::{still, titled};
 use crate::harness::{TestApp, script};
 
 /// A ticket that waits for another.
-fn after(title: &str, parents: Value) -> Value {
+fn after(title: &str, parents: &Value) -> Value {
     json!({
         "title": title,
         "project": "ACME",
@@ -28,7 +28,7 @@ async fn a_child_is_blocked_until_its_parent_lands_and_then_lands_on_top_of_it()
     let caller = tenant.key(KeyScope::McpFull).await;
 
     let parent = caller.dispatch(titled("Add a footer with the year")).await;
-    let child = caller.dispatch(after("Add a dark mode toggle", json!(["ACME-1"]))).await;
+    let child = caller.dispatch(after("Add a dark mode toggle", &json!(["ACME-1"]))).await;
     assert_eq!(child["status"], "blocked");
     assert_eq!(child["dependsOn"], json!([parent["id"]]));
     let landed = caller.wait_for("ACME-1", "succeeded").await;
@@ -47,8 +47,8 @@ async fn a_parent_that_fails_ends_everything_that_waits_for_it() {
     tenant.project_with_repo("Acme Widgets", "ACME", script("sleep 0.3; exit 7")).await;
     let caller = tenant.key(KeyScope::McpFull).await;
     caller.dispatch(titled("Parent")).await;
-    caller.dispatch(after("Child", json!(["#1"]))).await;
-    caller.dispatch(after("Grandchild", json!(["#2"]))).await;
+    caller.dispatch(after("Child", &json!(["#1"]))).await;
+    caller.dispatch(after("Grandchild", &json!(["#2"]))).await;
 
     let failed = caller.wait_for("ACME-1", "failed").await;
     let child = caller.wait_for("ACME-2", "cancelled").await;
@@ -66,7 +66,7 @@ async fn a_parent_that_cannot_land_any_more_is_refused() {
     caller.dispatch(titled("Dropped")).await;
     caller.call("cancel_ticket", json!({ "ticket": "#1" })).await;
 
-    let refusal = caller.refusal("dispatch_ticket", after("Child", json!(["#1"]))).await;
+    let refusal = caller.refusal("dispatch_ticket", after("Child", &json!(["#1"]))).await;
 
     assert_eq!((refusal.code.as_str(), refusal.status), ("INVALID_DEPENDS_ON", 400));
     assert_eq!(refusal.paths, ["depends_on[0]"]);
@@ -77,7 +77,7 @@ async fn a_parent_that_is_not_there_is_named_by_its_place() {
     let (_app, caller) = still().await;
     caller.dispatch(titled("Parent")).await;
 
-    let refusal = caller.refusal("dispatch_ticket", after("Child", json!(["#1", "#9"]))).await;
+    let refusal = caller.refusal("dispatch_ticket", after("Child", &json!(["#1", "#9"]))).await;
 
     assert_eq!(
         (refusal.code.as_str(), refusal.paths),
@@ -90,7 +90,7 @@ async fn a_parent_named_twice_is_one_and_an_empty_list_is_none() {
     let (_app, caller) = still().await;
     let parent = caller.dispatch(titled("Parent")).await;
 
-    let twice = caller.dispatch(after("Twice", json!(["#1", "ACME-1", parent["id"]]))).await;
+    let twice = caller.dispatch(after("Twice", &json!(["#1", "ACME-1", parent["id"]]))).await;
     let none = caller.dispatch(json!({ "title": "None", "depends_on": [] })).await;
 
     assert_eq!(twice["dependsOn"], json!([parent["id"]]));
@@ -101,7 +101,7 @@ async fn a_parent_named_twice_is_one_and_an_empty_list_is_none() {
 async fn a_cancelled_parent_leaves_its_children_blocked_until_it_is_tried_again() {
     let (_app, caller) = still().await;
     caller.dispatch(titled("Parent")).await;
-    caller.dispatch(after("Child", json!(["#1"]))).await;
+    caller.dispatch(after("Child", &json!(["#1"]))).await;
 
     caller.call("cancel_ticket", json!({ "ticket": "#1" })).await;
     let waits = caller.call("get_ticket", json!({ "ticket": "#2" })).await;
@@ -116,7 +116,7 @@ async fn no_ticket_waits_for_itself_however_far_round() {
     let (app, caller) = still().await;
     let tenant = TenantId::parse(&tenant_of(&app)).unwrap();
     let mut ids = Vec::new();
-    for args in [titled("A"), after("B", json!(["#1"])), after("C", json!(["#2"]))] {
+    for args in [titled("A"), after("B", &json!(["#1"])), after("C", &json!(["#2"]))] {
         let ticket = caller.dispatch(args).await;
         ids.push(TicketId::parse(ticket["id"].as_str().unwrap()).unwrap());
     }

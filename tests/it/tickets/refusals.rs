@@ -250,3 +250,37 @@ async fn a_limited_key_is_forbidden_what_lies_beyond_it() {
     let own = limited.call("get_ticket", json!({ "ticket": "1" })).await;
     assert_eq!(own["ticket"]["ticketRef"], "NEAR-1");
 }
+
+#[tokio::test]
+async fn a_limited_key_hears_nothing_of_tickets_beyond_it() {
+    let app = TestApp::still().await;
+    let tenant = app.tenant("Acme").await;
+    let near = tenant.project("Near", "NEAR").await;
+    let other = tenant.project("Other", "OTHER").await;
+    tenant.project("Far", "FAR").await;
+    let whole = tenant.key(KeyScope::McpFull).await;
+    let limited = tenant.limited_key(KeyScope::McpFull, &[near, other]).await;
+    for (title, project) in [("Far away", "FAR"), ("Near by", "NEAR"), ("Beside", "OTHER")] {
+        whole.dispatch(json!({ "title": title, "project": project })).await;
+    }
+    let reason = "It builds on that one.";
+    for (project, parent) in [("NEAR", "FAR-1"), ("FAR", "NEAR-1"), ("OTHER", "NEAR-1")] {
+        let args = json!({ "title": "T", "project": project, "depends_on": [parent],
+            "depends_on_reason": reason });
+        whole.dispatch(args).await;
+    }
+
+    let child = limited.call("get_ticket", json!({ "ticket": "NEAR-2" })).await;
+    let parent = limited.call("get_ticket", json!({ "ticket": "NEAR-1" })).await;
+    let number = limited.refusal("get_ticket", json!({ "ticket": "#1" })).await;
+    let told = whole.refusal("get_ticket", json!({ "ticket": "#1" })).await;
+
+    assert_eq!(child.get("dependsOnTickets"), None);
+    let follows = parent["followOnTickets"].as_array().unwrap();
+    assert_eq!((follows.len(), &follows[0]["ticketRef"]), (1, &json!("OTHER-2")));
+    for refusal in [&number, &told] {
+        is(refusal, ("AMBIGUOUS_TICKET_REF", 400, "tool_error", 422, &[]));
+    }
+    assert!(!number.message.contains("Far away"), "{number:?}");
+    assert!(told.message.contains("Far away") && told.message.contains("NEAR-1"), "{told:?}");
+}

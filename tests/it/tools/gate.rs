@@ -120,9 +120,7 @@ async fn every_write_leaves_its_row_in_the_audit_log_and_a_reading_call_none() {
         ("create_project", json!({ "name": "New" }), "ok"),
         ("create_project", json!({ "name": "New", "key": "MINE" }), "Conflict"),
     ];
-    let writers = Registry::new();
-    let writers = writers.all().iter().filter(|tool| tool.effect != Effect::Reads);
-    for tool in writers {
+    for tool in Registry::new().all().iter().filter(|tool| tool.effect != Effect::Reads) {
         assert!(writes.iter().any(|(name, ..)| *name == tool.name), "{} is missing", tool.name);
     }
     let mut expected = Vec::new();

@@ -25,6 +25,7 @@ async fn somebody(app: &TestApp) -> (Caller, Named) {
     let named = Named {
         project: project.to_string(),
         project_key: "THEIRS".to_owned(),
+        project_slug: "theirs-only".to_owned(),
         project_name: "Theirs Only".to_owned(),
         ticket: text(&ticket["id"]),
         ticket_ref: "THEIRS-1".to_owned(),
@@ -41,6 +42,7 @@ fn nobody() -> Named {
     Named {
         project: id('1'),
         project_key: "ABSENT".to_owned(),
+        project_slug: "absent-only".to_owned(),
         project_name: "Absent Only".to_owned(),
         ticket: id('2'),
         ticket_ref: "ABSENT-1".to_owned(),
@@ -79,7 +81,7 @@ async fn what_is_anothers_and_what_is_absent_are_answered_alike_to_the_byte() {
 
 /// What a fresh tenant is answered at both doors, with the names it used taken out.
 async fn as_a_stranger(app: &TestApp, tool: &str, args: Value, names: &Named) -> String {
-    let mut said = String::new();
+    let mut said = Vec::new();
     for door in ["invoke", "mcp"] {
         let tenant = app.tenant(stranger_name(app)).await;
         tenant.project("Mine", "MINE").await;
@@ -90,9 +92,9 @@ async fn as_a_stranger(app: &TestApp, tool: &str, args: Value, names: &Named) ->
         };
         let body = names.hide(&answer.body.to_string());
         let body: Value = serde_json::from_str(&body).unwrap();
-        said += &format!("{door} {} {}", answer.status, placed(&body));
+        said.push(format!("{door} {} {}", answer.status, placed(&body)));
     }
-    said
+    said.concat()
 }
 
 /// A name that no tenant has yet.

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 pub(super) struct Named {
     pub(super) project: String,
     pub(super) project_key: String,
+    pub(super) project_slug: String,
     pub(super) project_name: String,
     pub(super) ticket: String,
     pub(super) ticket_ref: String,
@@ -21,6 +22,7 @@ impl Named {
     pub(super) fn hide(&self, text: &str) -> String {
         let names = [
             (&self.ticket_ref, "<ref>"),
+            (&self.project_slug, "<slug>"),
             (&self.project_name, "<name>"),
             (&self.project_key, "<key>"),
             (&self.project, "<project>"),
@@ -35,7 +37,7 @@ impl Named {
 
 /// Every way in which a tool can name something. The project `MINE` is the caller's own.
 pub(super) fn naming(tool: &str, named: &Named) -> Vec<Value> {
-    let Named { project, project_key, project_name, ticket, ticket_ref, .. } = named;
+    let Named { project, project_key, project_slug, project_name, ticket, ticket_ref, .. } = named;
     let tickets = |more: &[(&str, &str)]| {
         let one = |named: &String| {
             let mut args = json!({ "ticket": named });
@@ -57,6 +59,7 @@ pub(super) fn naming(tool: &str, named: &Named) -> Vec<Value> {
             json!({ "title": "T", "project_id": project }),
             json!({ "title": "T", "project": project }),
             json!({ "title": "T", "project": project_key }),
+            json!({ "title": "T", "project": project_slug }),
             json!({ "title": "T", "project": project_name }),
             mine("depends_on", json!([ticket])),
             mine("depends_on", json!([ticket_ref])),
@@ -78,6 +81,7 @@ pub(super) fn naming(tool: &str, named: &Named) -> Vec<Value> {
             json!({ "projectId": project }),
             json!({ "project": project }),
             json!({ "project": project_key }),
+            json!({ "project": project_slug }),
             json!({ "project": project_name }),
         ],
         "create_project" => vec![json!({ "name": project_name, "key": project_key })],
