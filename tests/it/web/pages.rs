@@ -124,7 +124,12 @@ async fn a_form_that_cannot_be_taken_comes_back_with_what_is_wrong() {
     assert_eq!(nameless.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert!(nameless.body.contains("aria-invalid=\"true\""), "{}", nameless.body);
     assert!(nameless.body.contains("value=\"mcp_read\" checked"));
-    assert!(unread.status.is_client_error(), "{}", unread.status);
+    assert_eq!(unread.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(unread.body.contains("That cannot be taken"), "{}", unread.body);
+    assert!(unread.headers.contains_key(header::CONTENT_SECURITY_POLICY));
+    let wrong_method = ada.post("/tickets", &[]).await;
+    assert_eq!(wrong_method.status, StatusCode::METHOD_NOT_ALLOWED);
+    assert!(wrong_method.body.contains("Request <code>"), "{}", wrong_method.body);
 }
 
 #[tokio::test]
