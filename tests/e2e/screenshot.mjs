@@ -20,7 +20,7 @@ const bench = await Bench.open();
 try {
   const server = await bench.serve({ flags: ["--demo"] });
   const browser = await Browser.open(bench);
-  const viewport = { width: 1280, height: 860 };
+  const viewport = { width: 1280, height: 1180 };
   const person = await browser.person(server.url, { viewport, colorScheme: "light" });
   const page = await person.newPage();
   await setUp(page, server.setupLink);
