@@ -132,6 +132,14 @@ addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });
 
+// What was done is said once: the address forgets it, so that loading again does not repeat it.
+function forgetDid() {
+  const here = new URL(location.href);
+  if (!here.searchParams.has("did")) return;
+  here.searchParams.delete("did");
+  history.replaceState(null, "", here);
+}
+
 function openTarget() {
   const target = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
   if (target instanceof HTMLDetailsElement) target.open = true;
@@ -148,4 +156,5 @@ document.addEventListener("assay:swapped", (event) => enhance(event.target));
 showTheme();
 enhance(document);
 openTarget();
+forgetDid();
 setInterval(() => showTimes(document), 1000);

@@ -202,6 +202,8 @@ function listen() {
   source = new EventSource(stream);
   source.addEventListener("open", () => {
     waitMs = FIRST_WAIT_MS;
+    // A server that was started anew counts lines anew, so the fresh page's logs win.
+    for (const log of document.querySelectorAll("[data-log]")) log.dataset.seq = -1;
     say(true);
     refreshSoon();
   });

@@ -10,7 +10,7 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use super::dashboard::error::ErrorPage;
 use super::page::PageWith;
 use super::site::Site;
-use crate::base::{Code, Fault};
+use crate::base::{Code, Fault, RequestId};
 use crate::contract::code::wire;
 
 /// A fault that ends a request.
@@ -47,19 +47,31 @@ pub async fn layer(State(site): State<Site>, mut request: Request, next: Next) -
     request.extensions_mut().insert(id);
     let path = request.uri().path().to_owned();
     let response = next.run(request).await;
-    let Some(fault) = response.extensions().get::<Arc<Fault>>() else { return response };
+    let Some(fault) = response.extensions().get::<Arc<Fault>>() else {
+        return if is_bare(&response) { page(response.status(), "", id) } else { response };
+    };
     if matches!(fault.code, Code::Internal | Code::StorageFull) {
         tracing::error!(?fault, request = %id, path, "A page failed");
     }
     let said = if fault.code == Code::Internal { "" } else { &fault.message };
-    let page = ErrorPage::new(response.status().as_u16(), said, &id.to_string());
-    let mut made = PageWith(response.status(), page).into_response();
+    let mut made = page(response.status(), said, id);
     if let Some(wait_ms) = fault.retry_after_ms {
         let seconds = HeaderValue::from(wait_ms.div_ceil(1_000));
         made.headers_mut().insert(header::RETRY_AFTER, seconds);
     }
     keep_cookies(response.headers(), made.headers_mut());
     made
+}
+
+/// Whether it is a refusal of the framework's own: of a method, or of a form that cannot be read.
+fn is_bare(response: &Response) -> bool {
+    let kind = response.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let is_page = kind.is_some_and(|kind| kind.starts_with("text/html"));
+    response.status().is_client_error() && !is_page
+}
+
+fn page(status: StatusCode, said: &str, id: RequestId) -> Response {
+    PageWith(status, ErrorPage::new(status.as_u16(), said, &id.to_string())).into_response()
 }
 
 fn keep_cookies(from: &HeaderMap, to: &mut HeaderMap) {

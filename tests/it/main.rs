@@ -18,3 +18,4 @@ mod store;
 mod tickets;
 mod tidy;
 mod tools;
+mod web;

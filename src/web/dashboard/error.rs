@@ -28,6 +28,9 @@ impl ErrorPage {
                 "Your role does not include it, or the form was open for too long. Go back, load \
                  the page again and try once more.",
             ),
+            405 => ("That is not how it works here", "The address takes another kind of request."),
+            413 => ("That is too much at once", "The form is larger than the server takes."),
+            415 => ("That cannot be read", "The form came in a shape that is not known here."),
             404 => (
                 "There is nothing here",
                 "The page does not exist, or it belongs to somebody else.",

@@ -1,0 +1,157 @@
+//! Pages and what goes with them: headers, errors, references, keys, projects.
+
+use assay::accounts::Role;
+use http::{StatusCode, header};
+
+use super::Server;
+
+const PAGES: [&str; 8] = [
+    "/",
+    "/tickets",
+    "/projects",
+    "/projects/acme-widgets",
+    "/keys",
+    "/docs/connect",
+    "/docs/tools",
+    "/docs/errors",
+];
+
+#[tokio::test]
+async fn every_page_is_guarded_and_says_who_reads_it() {
+    let server = Server::start();
+    server.team("Acme", "ada@example.com", Role::Owner).await;
+    let ada = server.signed_in("ada@example.com").await;
+
+    for path in PAGES {
+        let page = ada.get(path).await;
+
+        assert_eq!(page.status, StatusCode::OK, "{path}");
+        let policy = page.headers[header::CONTENT_SECURITY_POLICY].to_str().unwrap();
+        assert!(policy.starts_with("default-src 'none'; script-src 'self'"), "{path}: {policy}");
+        assert_eq!(page.headers[header::CACHE_CONTROL], "no-store", "{path}");
+        assert!(page.body.contains("Ada &#60;Builder&#62;"), "{path}");
+        assert!(page.body.len() < 100_000, "{path} is {} bytes", page.body.len());
+    }
+}
+
+#[tokio::test]
+async fn the_references_are_for_everybody() {
+    let server = Server::start();
+    let browser = server.browser();
+
+    for path in ["/docs/connect", "/docs/tools", "/docs/errors"] {
+        let page = browser.get(path).await;
+        assert_eq!(page.status, StatusCode::OK, "{path}");
+        assert!(page.body.contains("Sign in"), "{path}");
+    }
+    let errors = browser.get("/docs/errors").await.body;
+    for code in assay::base::Code::ALL {
+        let anchor = format!("id=\"{}\"", assay::contract::wire(code).object);
+        assert!(errors.contains(&anchor), "{anchor}");
+    }
+}
+
+#[tokio::test]
+async fn every_asset_that_a_page_names_is_there() {
+    let server = Server::start();
+    let browser = server.browser();
+    let page = browser.get("/login").await;
+
+    let named = page.body.split('"').filter(|part| part.starts_with("/assets/"));
+
+    let mut count = 0;
+    for path in named {
+        let asset = browser.get(path).await;
+        assert_eq!(asset.status, StatusCode::OK, "{path}");
+        count += 1;
+    }
+    assert_eq!(count, 4);
+}
+
+#[tokio::test]
+async fn an_absent_page_says_so_with_the_id_of_the_request() {
+    let server = Server::start();
+    server.team("Acme", "ada@example.com", Role::Owner).await;
+    let ada = server.signed_in("ada@example.com").await;
+
+    for path in ["/nothing", "/tickets/ACME-99", "/projects/none", "/tickets/%2e%2e/x", "/a/b/c"] {
+        let page = ada.get(path).await;
+
+        assert_eq!(page.status, StatusCode::NOT_FOUND, "{path}");
+        assert!(page.body.contains("There is nothing here"), "{path}");
+        assert!(page.body.contains("Request <code>"), "{path}");
+        assert!(page.headers.contains_key(header::CONTENT_SECURITY_POLICY), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_key_is_shown_once_works_and_can_be_revoked() {
+    let server = Server::start();
+    server.team("Acme", "ada@example.com", Role::Owner).await;
+    let ada = server.signed_in("ada@example.com").await;
+
+    let fields = [("name", "Ada's laptop"), ("scope", "mcp_full"), ("project", "")];
+    let made = ada.submit("/keys", "/keys", &fields).await;
+
+    let (_, rest) = made.body.split_once("id=\"fresh-key\">").unwrap();
+    let key = rest.split('<').next().unwrap().to_owned();
+    let snippet = format!("Authorization: Bearer {key}");
+    assert!(made.body.contains(&snippet), "the snippets hold the key");
+    let caller = server.app.gate().caller(Some(&assay::base::Secret::new(&*key))).await;
+    assert_eq!(caller.unwrap().actor.label(), "key Ada's laptop");
+    let list = ada.get("/keys").await.body;
+    assert!(!list.contains(&key) && list.contains("Ada&#39;s laptop"));
+
+    let (_, rest) = list.split_once("name=\"key\" value=\"").unwrap();
+    let id = rest.split('"').next().unwrap().to_owned();
+    let revoked = ada.submit("/keys", "/keys/revoke", &[("key", &id)]).await;
+
+    assert_eq!(revoked.location(), "/keys?did=revoked");
+    assert!(ada.get("/keys?did=revoked").await.body.contains("The key is revoked."));
+    let caller = server.app.gate().caller(Some(&assay::base::Secret::new(&*key))).await;
+    assert!(caller.is_err());
+}
+
+#[tokio::test]
+async fn a_form_that_cannot_be_taken_comes_back_with_what_is_wrong() {
+    let server = Server::start();
+    server.team("Acme", "ada@example.com", Role::Owner).await;
+    let ada = server.signed_in("ada@example.com").await;
+
+    let nameless = ada.submit("/keys", "/keys", &[("name", " "), ("scope", "mcp_read")]).await;
+    let unread = ada.post("/keys", &[("csrf", "x")]).await;
+
+    assert_eq!(nameless.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(nameless.body.contains("aria-invalid=\"true\""), "{}", nameless.body);
+    assert!(nameless.body.contains("value=\"mcp_read\" checked"));
+    assert_eq!(unread.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(unread.body.contains("That cannot be taken"), "{}", unread.body);
+    assert!(unread.headers.contains_key(header::CONTENT_SECURITY_POLICY));
+    let wrong_method = ada.post("/tickets", &[]).await;
+    assert_eq!(wrong_method.status, StatusCode::METHOD_NOT_ALLOWED);
+    assert!(wrong_method.body.contains("Request <code>"), "{}", wrong_method.body);
+}
+
+#[tokio::test]
+async fn a_project_says_what_is_in_the_way() {
+    let server = Server::start();
+    server.team("Acme", "ada@example.com", Role::Owner).await;
+    let ada = server.signed_in("ada@example.com").await;
+
+    let page = ada.get("/projects/acme-widgets").await.body;
+
+    assert!(page.contains("One thing is in the way of tickets."), "{page}");
+    assert!(page.contains("To fix it:") && page.contains("/nowhere/acme-widgets"), "{page}");
+    assert!(page.contains("make test") && page.contains("script does the work."), "{page}");
+}
+
+#[tokio::test]
+async fn no_word_of_the_address_is_put_into_a_notice() {
+    let server = Server::start();
+    server.team("Acme", "ada@example.com", Role::Owner).await;
+    let ada = server.signed_in("ada@example.com").await;
+
+    let page = ada.get("/keys?did=Call%20this%20number").await.body;
+
+    assert!(!page.contains("Call this number") && !page.contains("class=\"notice"), "{page}");
+}

@@ -1,0 +1,216 @@
+//! Tickets: the list, a ticket's page, its buttons, its logs, and whose it is.
+
+use assay::accounts::Role;
+use assay::base::{TenantId, TicketId};
+use assay::tickets::node;
+use assay::tickets::pipeline::decide::Verdict;
+use assay::tickets::pipeline::record::{self, Left};
+use assay::tickets::reference;
+use http::StatusCode;
+use serde_json::json;
+
+use super::Server;
+
+/// Runs the ticket's first node by hand: it starts, and ends as `end` says.
+async fn first_node(
+    server: &Server,
+    tenant: TenantId,
+    end: impl FnOnce(&mut assay::store::Tx<'_>, &node::Node) -> Result<(), assay::base::Fault>
+    + Send
+    + 'static,
+) {
+    server
+        .write(move |tx| {
+            let ticket = reference::resolve(tx, tenant, None, "ACME-1")?;
+            let first = node::list(tx, tenant, ticket.id)?.remove(0);
+            let started = record::start(tx, tenant, first.id, Some("script"))?;
+            end(tx, &started.expect("the node may start").1)
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn the_list_is_filtered_by_its_address() {
+    let server = Server::start();
+    let acme = server.team("Acme", "ada@example.com", Role::Owner).await;
+    server.dispatch(&acme, "Add a toggle").await;
+    server.dispatch(&acme, "Fix the crash of the header").await;
+    let ask = json!({
+        "title": "Use the toggle",
+        "project": "Acme Widgets",
+        "depends_on": ["ACME-1"],
+        "depends_on_reason": "Uses the toggle that it adds.",
+        "category": "UI & more",
+    });
+    server.call(&acme, "dispatch_ticket", ask).await;
+    let ada = server.signed_in("ada@example.com").await;
+
+    let all = ada.get("/tickets").await.body;
+    assert!(all.contains("Add a toggle") && all.contains("Fix the crash"), "{all}");
+    assert!(all.contains("Waits for ACME-1. Uses the toggle that it adds."), "{all}");
+    for (filter, shown, hidden) in [
+        ("kind=fix", "Fix the crash", "Add a toggle"),
+        ("status=blocked", "Use the toggle", "Fix the crash"),
+        ("project=acme-widgets&category=ui+%26+more", "Use the toggle", "Add a toggle"),
+        ("status=failed", "No ticket matches", "Add a toggle"),
+        ("status=nonsense&kind=%00", "Add a toggle", "No ticket matches"),
+    ] {
+        let page = ada.get(&format!("/tickets?{filter}")).await.body;
+        let list = page.split("id=\"list\"").nth(1).unwrap();
+        assert!(list.contains(shown) && !list.contains(hidden), "{filter}: {list}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_holds_fifty_tickets_and_leads_to_the_next() {
+    let server = Server::start();
+    let acme = server.team("Acme", "ada@example.com", Role::Owner).await;
+    for number in 1..=52 {
+        server.dispatch(&acme, &format!("Ticket number {number}.")).await;
+    }
+    let ada = server.signed_in("ada@example.com").await;
+
+    let first = ada.get("/tickets?kind=feature").await.body;
+    let (_, rest) = first.split_once("class=\"button\" href=\"").unwrap();
+    let older = rest.split('"').next().unwrap().replace("&#38;", "&");
+    let second = ada.get(&older).await.body;
+
+    assert!(first.contains("number 52.") && first.contains("number 3."));
+    assert!(!first.contains("number 2."));
+    assert!(second.contains("number 2.") && second.contains("number 1."));
+    assert!(!second.contains("number 3.") && !second.contains("Older tickets"));
+}
+
+#[tokio::test]
+async fn a_ticket_s_page_tells_what_is_known_of_it() {
+    let server = Server::start();
+    let acme = server.team("Acme", "ada@example.com", Role::Owner).await;
+    server.dispatch(&acme, "Add a <toggle>").await;
+    first_node(&server, acme.id, |_, _| Ok(())).await;
+    let ada = server.signed_in("ada@example.com").await;
+
+    let page = ada.get("/tickets/acme-1").await.body;
+
+    for part in [
+        "Add a &#60;toggle&#62;",
+        "<strong>Why</strong>",
+        "href=\"#node-plan-1\"",
+        "id=\"node-plan-1\" open",
+        "plan-1 is at work.",
+        "data-events=\"/events?ticket=",
+        "plan-1 started with agent script.",
+    ] {
+        assert!(page.contains(part), "{part} is missing: {page}");
+    }
+}
+
+#[tokio::test]
+async fn a_question_is_answered_by_a_choice_and_words() {
+    let server = Server::start();
+    let acme = server.team("Acme", "ada@example.com", Role::Owner).await;
+    server.dispatch(&acme, "Ask me").await;
+    let tenant = acme.id;
+    first_node(&server, tenant, move |tx, node| {
+        let choices = ["Blue".to_owned(), "Green".to_owned()];
+        record::ask(tx, tenant, node, &Left::default(), "Which <colour>?", &choices)?;
+        Ok(())
+    })
+    .await;
+    let ada = server.signed_in("ada@example.com").await;
+
+    let home = ada.get("/").await.body;
+    assert!(home.contains("href=\"/tickets/ACME-1#question\""), "{home}");
+    let page = ada.get("/tickets/ACME-1").await.body;
+    assert!(page.contains("value=\"Blue\"") && page.contains("plan-1 asks a question"), "{page}");
+    let empty = ada.submit("/tickets/ACME-1", "/tickets/ACME-1/answer", &[("text", " ")]).await;
+    assert_eq!(empty.status, StatusCode::BAD_REQUEST);
+    let answer = [("choice", "Green"), ("text", "but\r\ndark")];
+    let sent = ada.submit("/tickets/ACME-1", "/tickets/ACME-1/answer", &answer).await;
+
+    assert_eq!(sent.location(), "/tickets/ACME-1?did=answered");
+    let after = ada.get(sent.location()).await.body;
+    assert!(after.contains("The answer is on its way"), "{after}");
+    assert!(after.contains("Green") && !after.contains("id=\"question\""), "{after}");
+    let late = ada.submit("/tickets/ACME-1", "/tickets/ACME-1/answer", &answer).await;
+    assert_eq!(late.status, StatusCode::CONFLICT);
+    assert!(late.body.contains("waits for no answer"), "{}", late.body);
+}
+
+#[tokio::test]
+async fn buttons_cancel_and_retry_and_leave_their_trace() {
+    let server = Server::start();
+    let acme = server.team("Acme", "ada@example.com", Role::Owner).await;
+    server.dispatch(&acme, "Cancel me").await;
+    let ada = server.signed_in("ada@example.com").await;
+
+    let cancelled = ada.submit("/tickets/ACME-1", "/tickets/ACME-1/cancel", &[]).await;
+    assert_eq!(cancelled.location(), "/tickets/ACME-1?did=cancelled");
+    let page = ada.get("/tickets/ACME-1").await.body;
+    assert!(page.contains("Cancelled") && page.contains("/retry\"") && !page.contains("/cancel\""));
+    let again = ada.submit("/tickets/ACME-1", "/tickets/ACME-1/cancel", &[]).await;
+    assert_eq!(again.status, StatusCode::CONFLICT);
+    let retried = ada.submit("/tickets/ACME-1", "/tickets/ACME-1/retry", &[]).await;
+    assert_eq!(retried.location(), "/tickets/ACME-1?did=retried");
+
+    let sql = "SELECT via || ' ' || action || ' ' || outcome || ' ' || actor FROM audit \
+               WHERE via = 'browser' ORDER BY n";
+    let audit = server.app.env().db.raw_column(sql).unwrap();
+    assert_eq!(audit[0], "browser cancel_ticket ok user ada@example.com");
+    assert_eq!(audit[1], "browser cancel_ticket NotCancellable user ada@example.com");
+    assert_eq!(audit[2], "browser retry_ticket ok user ada@example.com");
+}
+
+#[tokio::test]
+async fn another_team_s_ticket_and_an_absent_one_are_the_same_page() {
+    let server = Server::start();
+    let acme = server.team("Acme", "ada@example.com", Role::Owner).await;
+    server.team("Other", "eve@example.com", Role::Owner).await;
+    server.dispatch(&acme, "Secret plan").await;
+    let ids = server.app.env().db.raw_column("SELECT lower(hex(id)) FROM tickets").unwrap();
+    let id = TicketId::from_uuid(uuid::Uuid::parse_str(&ids[0]).unwrap());
+    let absent = TicketId::from_uuid(uuid::Uuid::from_u128(7));
+    let eve = server.signed_in("eve@example.com").await;
+
+    for rest in ["", "/nodes/plan-1/log"] {
+        let theirs = eve.get(&format!("/tickets/{id}{rest}")).await;
+        let none = eve.get(&format!("/tickets/{absent}{rest}")).await;
+
+        assert_eq!(theirs.status, StatusCode::NOT_FOUND);
+        let without_id = |body: &str| body.split("Request <code>").next().unwrap().to_owned();
+        assert_eq!(without_id(&theirs.body), without_id(&none.body));
+    }
+    let events = eve.get(&format!("/events?ticket={id}")).await;
+    assert_eq!(events.status, StatusCode::NOT_FOUND);
+    let pressed = eve.submit("/keys", &format!("/tickets/{id}/cancel"), &[]).await;
+    assert_eq!(pressed.status, StatusCode::NOT_FOUND);
+    assert!(!eve.get("/tickets").await.body.contains("Secret plan"));
+}
+
+#[tokio::test]
+async fn a_log_is_read_in_pages_with_its_colours_and_as_plain_text() {
+    let server = Server::start();
+    let acme = server.team("Acme", "ada@example.com", Role::Owner).await;
+    server.dispatch(&acme, "Log much").await;
+    let lines: Vec<String> =
+        (1..=2_500).map(|n| format!("\u{1b}[31mline {n}\u{1b}[0m <b>")).collect();
+    let hash = server.app.env().blobs.put(lines.join("\n").as_bytes()).unwrap();
+    let tenant = acme.id;
+    first_node(&server, tenant, move |tx, node| {
+        let left = Left { log: Some(hash), log_lines: 2_500, ..Left::default() };
+        record::finish(tx, tenant, node, Verdict::Good, &left)?;
+        Ok(())
+    })
+    .await;
+    let ada = server.signed_in("ada@example.com").await;
+
+    let first = ada.get("/tickets/ACME-1/nodes/plan-1/log").await.body;
+    assert!(first.contains("<span class=\"a-f1\">line 1</span> &#60;b&#62;"), "colours");
+    assert!(first.contains("2,500 lines") && !first.contains("line 2001<"));
+    let second = ada.get("/tickets/ACME-1/nodes/plan-1/log?from=2001").await.body;
+    assert!(second.contains("id=\"L2500\"") && second.contains("Earlier lines"));
+    let raw = ada.get("/tickets/ACME-1/nodes/plan-1/log?raw=1").await;
+    assert_eq!(raw.headers["content-type"], "text/plain; charset=utf-8");
+    assert_eq!(raw.body.lines().count(), 2_500);
+    let none = ada.get("/tickets/ACME-1/nodes/land-9/log").await;
+    assert_eq!(none.status, StatusCode::NOT_FOUND);
+}
