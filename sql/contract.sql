@@ -28,7 +28,7 @@ WHERE  NOT EXISTS (
            AND resolved_at IS NULL
 );
 
--- name: resolve_human_actions
+-- name: resolve_landing_actions
 UPDATE ticket_items SET resolved_at = :now
 WHERE  ticket_id = :ticket AND tenant_id = :tenant AND kind = 'human_action'
-       AND resolved_at IS NULL;
+       AND source LIKE 'land-%' AND resolved_at IS NULL;

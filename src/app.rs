@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::Router;
@@ -62,6 +63,7 @@ pub struct App {
     logs: LiveLogs,
     base_url: String,
     behind_proxy: bool,
+    damaged: Arc<AtomicBool>,
     /// Held as long as the app lives: one process for a data directory.
     _lock: File,
 }
@@ -107,6 +109,7 @@ impl App {
             hosts: Arc::new(Hosts::new(public_url, &opening.allowed_hosts, opening.listen)),
             logs: LiveLogs::default(),
             behind_proxy: opening.public_url.is_some(),
+            damaged: Arc::default(),
             base_url: opening.public_url.unwrap_or(local),
             env,
             _lock: lock,
@@ -160,7 +163,16 @@ impl App {
             self.worker.run(shutdown.clone()),
             self.logs.follow(&self.env.bus, streams.clone()),
             ends_streams,
+            self.look_for_damage(),
         );
+    }
+
+    /// Checks a database that was too large to be checked before it serves.
+    async fn look_for_damage(&self) {
+        if let Err(fault) = self.env.db.check_if_large().await {
+            tracing::error!(?fault, "The database is damaged");
+            self.damaged.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Every route. `shutdown` ends the streams that are open.
@@ -193,7 +205,11 @@ impl App {
             behind_proxy: self.behind_proxy,
             shutdown: shutdown.clone(),
         });
-        let health = Health { db: env.db.clone(), worker: self.worker.clone() };
+        let health = Health {
+            db: env.db.clone(),
+            worker: self.worker.clone(),
+            damaged: self.damaged.clone(),
+        };
         let ci = Ci { gate: self.gate.clone(), db: env.db.clone() };
         let machine = Router::new()
             .route("/api/mcp/v1/invoke", any(invoke::enter).with_state(invoke))

@@ -10,7 +10,7 @@ use anyhow::Context;
 use crate::accounts::keys::{self, NewKey, Prefix};
 use crate::accounts::{Actor, KeyScope, Plan, Reach, Tenant, tenants};
 use crate::app::App;
-use crate::base::{Fault, Secret};
+use crate::base::{Code, Fault, Secret};
 use crate::projects::agents::Profile;
 use crate::projects::git::Git;
 use crate::projects::settings::{Settings, VerifyCommand};
@@ -144,6 +144,11 @@ fn project(
 ) -> Result<Project, Fault> {
     let actor = Actor::local(tenant.id, tenant.plan);
     if let Ok(known) = projects::named(tx, &actor, "ACME") {
+        if known.repository.as_deref() != Some(location) {
+            let message = "The data directory has another project with the key ACME, so there is no \
+                           room for the demonstration. Give it a data directory of its own: --data.";
+            return Err(Fault::new(Code::Conflict, message));
+        }
         return set_program(tx, known, program);
     }
     let mut settings = Settings::default();

@@ -120,6 +120,15 @@ impl Db {
         answer
     }
 
+    /// As [`Db::check`], for a database that was too large to be checked before it serves.
+    pub async fn check_if_large(&self) -> Result<(), Fault> {
+        if file_size(&self.0.path) <= CHECK_AT_START_BYTES_MAX {
+            Ok(())
+        } else {
+            self.check().await
+        }
+    }
+
     /// The whole file read through and checked, as a fault that says what to do if it is damaged.
     pub async fn check(&self) -> Result<(), Fault> {
         let db = self.clone();

@@ -93,10 +93,11 @@ where
     }
 
     fn answer(self: Box<Self>, lost: Option<Fault>) {
-        let own = self.result.unwrap_or_else(|| Err(Fault::internal("a change did not run")));
-        let result = match (own, lost) {
-            (Ok(_), Some(fault)) => Err(fault),
-            (own, _) => own,
+        let result = match (self.result, lost) {
+            // Undone with its group, or never run because the group was lost before its turn.
+            (Some(Ok(_)) | None, Some(fault)) => Err(fault),
+            (Some(own), _) => own,
+            (None, None) => Err(Fault::internal("a change did not run")),
         };
         // A caller that no longer waits is no failure: its change is on disk all the same.
         drop(self.reply.send(result));

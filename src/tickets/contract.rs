@@ -199,15 +199,16 @@ pub fn add_item(
     Ok(())
 }
 
-/// Marks what people had to do as done: the ticket was tried again, answered, or has landed.
-pub fn resolve_human_actions(
+/// Marks what people had to do for a landing as done: the ticket was tried again, or has landed. What
+/// other nodes asked of people stays: landing does not do it.
+pub fn resolve_landing_actions(
     tx: &mut Tx<'_>,
     tenant: TenantId,
     ticket: TicketId,
 ) -> Result<(), Fault> {
     let now = tx.now();
     tx.run(
-        sql!("contract.sql", "resolve_human_actions"),
+        sql!("contract.sql", "resolve_landing_actions"),
         params! { ":tenant": tenant, ":ticket": ticket, ":now": now },
     )?;
     Ok(())

@@ -128,13 +128,24 @@ fn find_parents(
     let mut parents: Vec<Ticket> = Vec::new();
     for (index, named) in asked.depends_on.iter().enumerate() {
         let parent = reference::resolve(tx, tenant, Some(project.id), named)
-            .map_err(|fault| fault.issue(format!("depends_on[{index}]"), "no such ticket"))?;
+            .map_err(|fault| blame(fault, index))?;
         check_parent(&parent, index)?;
         if parents.iter().all(|known| known.id != parent.id) {
             parents.push(parent);
         }
     }
     Ok(parents)
+}
+
+/// A ref that leads nowhere, blamed on its own argument.
+fn blame(fault: Fault, index: usize) -> Fault {
+    let path = format!("depends_on[{index}]");
+    match fault.code {
+        Code::InvalidArgument => {
+            Fault::argument(path, "expected a ref such as ACME-42, a UUID, #42 or 42")
+        }
+        _ => fault.issue(path, "no such ticket"),
+    }
 }
 
 fn check_parent(parent: &Ticket, index: usize) -> Result<(), Fault> {

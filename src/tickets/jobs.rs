@@ -16,7 +16,7 @@ pub struct RunNode {
 
 impl Job for RunNode {
     const KIND: &'static str = "run_node";
-    const MAX_ATTEMPTS: u32 = 20;
+    const MAX_ATTEMPTS: u32 = 10;
     const CONCURRENCY: usize = 8;
 
     fn unique(&self) -> Option<String> {

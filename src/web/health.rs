@@ -2,6 +2,8 @@
 //! run. Neither needs a key, and neither tells anything about anybody's data.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::Json;
@@ -23,6 +25,8 @@ pub struct Health {
     pub db: Db,
     /// The workers.
     pub worker: Worker,
+    /// Whether the database was found to be damaged while it serves.
+    pub damaged: Arc<AtomicBool>,
 }
 
 #[derive(Serialize)]
@@ -68,14 +72,18 @@ pub async fn ready(State(health): State<Health>) -> Response {
             said.unknown_jobs = found.unknown;
             if !found.serving {
                 said.workers = "not running";
-            } else if found.longest_wait > WAIT_MAX {
-                said.workers = "behind";
+            } else if found.running == 0 && found.longest_wait > WAIT_MAX {
+                // Behind long agents a job may wait for hours; behind nothing it may not.
+                said.workers = "stuck";
             }
         }
         Err(fault) => {
             tracing::error!(?fault, "The database does not answer");
             said.database = "does not answer";
         }
+    }
+    if health.damaged.load(Ordering::Relaxed) {
+        said.database = "damaged";
     }
     let fit = said.database == "ok" && said.workers == "ok";
     let status = if fit { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };

@@ -300,7 +300,7 @@ fn review(kind: NodeKind, report: &Report) -> Verdict {
 fn assertion(written: report::Assertion) -> (String, Check) {
     let check = match written.check {
         Some(report::Check::Command(line)) => Check::Command(line),
-        Some(report::Check::File(path)) => Check::File { path, contains: None },
+        Some(report::Check::File { path, contains }) => Check::File { path, contains },
         Some(report::Check::Person(what)) => Check::Person(what),
         None => Check::None,
     };
@@ -337,7 +337,7 @@ fn full_text(report: &Report) -> String {
     list("Findings", report.findings.iter().map(finding).collect());
     let assertion = |written: &report::Assertion| match &written.check {
         Some(report::Check::Command(line)) => format!("{} (`{line}`)", written.text),
-        Some(report::Check::File(path)) => format!("{} (file `{path}`)", written.text),
+        Some(report::Check::File { path, .. }) => format!("{} (file `{path}`)", written.text),
         Some(report::Check::Person(what)) => format!("{} (a person: {what})", written.text),
         None => written.text.clone(),
     };

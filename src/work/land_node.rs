@@ -10,9 +10,10 @@ use super::result::{Came, Stopped};
 use super::run_node::Task;
 use super::verify_node::commands_in;
 use super::workspace::{self, Desk};
+use crate::base::redact::redact;
 use crate::base::{Fault, text};
 use crate::jobs::Ctx;
-use crate::projects::git::commit::{Author, Message};
+use crate::projects::git::commit::{Author, COMMITTER, Message};
 use crate::projects::git::landing::{self, Checkout, Outcome, Preparation, Prepared, Request};
 use crate::projects::git::removal::{Uncommitted, remove};
 use crate::projects::git::{BranchName, CommitId, Place, worktree};
@@ -115,8 +116,15 @@ async fn land(
 
 fn request(env: &Env, task: &Task, desk: &Desk) -> Request {
     let ticket = &task.ticket;
-    let asked_by = ticket.requester.name.clone();
-    let body = ticket.requester.email.as_deref().unwrap_or("agents@assay.invalid");
+    let mut trailers = workspace::trailers(ticket, None);
+    // Said by the caller, so it is a remark and no authorship.
+    trailers.extend(
+        ticket
+            .requester
+            .name
+            .as_deref()
+            .map(|name| ("Requested-by".to_owned(), redact(name).into_owned())),
+    );
     Request {
         base: desk.base.clone(),
         tip: desk.tree.head.clone(),
@@ -124,14 +132,8 @@ fn request(env: &Env, task: &Task, desk: &Desk) -> Request {
             LandingStrategy::Merge => landing::Strategy::Merge,
             LandingStrategy::Squash => landing::Strategy::Squash,
         },
-        author: Author {
-            name: asked_by.unwrap_or_else(|| "Assay".to_owned()),
-            email: body.to_owned(),
-        },
-        message: Message {
-            text: format!("{}: {}", ticket.reference(), ticket.title),
-            trailers: workspace::trailers(ticket, None),
-        },
+        author: Author { name: COMMITTER.0.to_owned(), email: COMMITTER.1.to_owned() },
+        message: Message { text: workspace::subject(ticket), trailers },
         at: env.clock.now(),
     }
 }
@@ -146,7 +148,8 @@ async fn check_again(
     prepared: &Prepared,
     log: &AgentLog,
 ) -> Result<Option<Came>, Stopped> {
-    let moved = prepared.base_before != desk.base_commit;
+    let (tip, head) = (&prepared.base_before, &desk.tree.head);
+    let moved = !desk.repository.is_ancestor(tip, head).await?;
     if !moved || task.project.settings.verify.is_empty() {
         return Ok(None);
     }

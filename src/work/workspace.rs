@@ -1,6 +1,7 @@
 //! Where a ticket is worked on: its repository, its work tree, its branch.
 
 use super::env::Env;
+use crate::base::redact::redact;
 use crate::base::{Code, Fault};
 use crate::projects::Project;
 use crate::projects::git::commit::{Author, Message, commit_all};
@@ -20,9 +21,20 @@ pub(super) struct Desk {
     pub(super) base_commit: CommitId,
 }
 
-/// Makes sure that the ticket's work tree is there and notes it. Safe to call again.
+/// Makes sure that the ticket's work tree is there and notes it. Safe to call again. A remote that
+/// never answered is a wrong setting, and ends the ticket; one that did is waited for.
 pub(super) async fn prepare(env: &Env, project: &Project, ticket: &Ticket) -> Result<Desk, Fault> {
+    set_out(env, project, ticket).await.map_err(|fault| match fault.code {
+        Code::Upstream if ticket.base_commit.is_none() => {
+            Fault::new(Code::ProjectNotReady, fault.message.clone()).because(fault)
+        }
+        _ => fault,
+    })
+}
+
+async fn set_out(env: &Env, project: &Project, ticket: &Ticket) -> Result<Desk, Fault> {
     let location = location(project)?;
+    refuse_our_own(env, &location)?;
     let wanted = ticket.base_branch.as_deref().and_then(|name| BranchName::parse(name).ok());
     let wanted = wanted.or_else(|| project.base());
     let state = inspect(&env.git, &location, wanted.as_ref()).await?;
@@ -53,6 +65,19 @@ fn location(project: &Project) -> Result<Location, Fault> {
     })
 }
 
+/// What Assay keeps for itself is nobody's repository: a mirror belongs to another project.
+fn refuse_our_own(env: &Env, location: &Location) -> Result<(), Fault> {
+    let Location::Local(path) = location else { return Ok(()) };
+    let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+    let own = [env.paths.mirrors(), env.paths.worktrees(), env.paths.runs(), env.paths.blobs()];
+    if own.iter().any(|folder| real.starts_with(folder)) {
+        let message =
+            "The repository lies within the server's own folders. Give the project another.";
+        return Err(Fault::new(Code::ProjectNotReady, message));
+    }
+    Ok(())
+}
+
 async fn open(env: &Env, project: &Project, location: &Location) -> Result<Repository, Fault> {
     let mirrors = env.paths.mirrors();
     Repository::open(&env.git, location, &mirrors, &project.id.to_string()).await
@@ -69,14 +94,16 @@ pub(super) async fn commit(
     let agent = node.agent.as_deref().unwrap_or("agent");
     let author =
         Author { name: format!("{agent} (agent)"), email: format!("{agent}@agents.assay.invalid") };
-    let message = Message {
-        text: format!("{}: {}", ticket.reference(), ticket.title),
-        trailers: trailers(ticket, Some(node)),
-    };
+    let message = Message { text: subject(ticket), trailers: trailers(ticket, Some(node)) };
     let at = env.clock.now();
     let (tip, made) = commit_all(&desk.repository, &desk.place, &author, &message, at).await?;
     let ahead = commits_ahead(&desk.repository, &desk.base_commit, &tip).await?;
     Ok((tip, made, ahead))
+}
+
+/// The subject of a ticket's commits. Commits are copied far and kept for ever.
+pub(super) fn subject(ticket: &Ticket) -> String {
+    redact(&format!("{}: {}", ticket.reference(), ticket.title)).into_owned()
 }
 
 /// What ties a commit to its ticket.

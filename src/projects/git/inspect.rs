@@ -69,7 +69,16 @@ impl State {
 
     /// What is wrong and what to do about it.
     pub(super) fn fault(&self, location: &Location) -> Fault {
-        not_ready(match self {
+        let said = self.words(location);
+        match self {
+            // A remote that does not answer may answer the next time.
+            Self::Unreachable { .. } => Fault::new(Code::Upstream, said),
+            _ => not_ready(said),
+        }
+    }
+
+    fn words(&self, location: &Location) -> String {
+        match self {
             Self::Ready(_) => format!("The repository {location} is ready."),
             Self::Missing => format!(
                 "There is nothing at {location}. Create the repository there, or give the project \
@@ -97,7 +106,7 @@ impl State {
                 "The remote {location} cannot be reached: {said} Check the address and that the \
                  server's user may read it without being asked for a password."
             ),
-        })
+        }
     }
 }
 

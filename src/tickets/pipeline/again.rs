@@ -34,7 +34,7 @@ pub fn retry(
         params! { ":tenant": tenant, ":id": id, ":status": status.word() },
     )?;
     reopen_graph(tx, &ticket)?;
-    contract::resolve_human_actions(tx, tenant, id)?;
+    contract::resolve_landing_actions(tx, tenant, id)?;
     let line = Line {
         happened: Happened::Retried,
         actor,

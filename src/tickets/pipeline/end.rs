@@ -147,7 +147,7 @@ fn close(tx: &mut Tx<'_>, ticket: &Ticket, end: &End<'_>) -> Result<bool, Fault>
     tx.run(sql!("nodes.sql", "cancel_open"), of)?;
     questions::close(tx, tenant, id)?;
     if end.status == Status::Succeeded {
-        contract::resolve_human_actions(tx, tenant, id)?;
+        contract::resolve_landing_actions(tx, tenant, id)?;
     }
     let line = Line { happened: Happened::Ended, actor: end.actor, text: end.said, node: None };
     timeline::record(tx, tenant, id, line)?;

@@ -3,10 +3,10 @@
 use super::{advance, end};
 use crate::base::{Code, Fault, TenantId, TicketId, text};
 use crate::store::Tx;
+use crate::tickets::questions;
 use crate::tickets::states::Status;
 use crate::tickets::ticket::{self, Ticket};
 use crate::tickets::timeline::{self, Happened, Line};
-use crate::tickets::{contract, questions};
 use crate::{params, sql};
 
 /// Characters of an answer at most.
@@ -65,7 +65,6 @@ pub fn answer(
         params! { ":tenant": tenant, ":id": id, ":status": Status::Queued.word(),
         ":graph": ticket.graph_status.word() },
     )?;
-    contract::resolve_human_actions(tx, tenant, id)?;
     let text = format!("Answered: {}", text::cut(said, 500));
     let line = Line { happened: Happened::Answered, actor, text: &text, node: None };
     timeline::record(tx, tenant, id, line)?;

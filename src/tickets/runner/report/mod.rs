@@ -116,10 +116,18 @@ pub struct Assertion {
 pub enum Check {
     /// It holds if this command, read by a shell in the worktree, ends with code 0.
     Command(String),
-    /// It holds if this file exists; a path within the worktree.
-    File(String),
     /// It holds if a person says so; the text is what to look at.
     Person(String),
+    /// It holds if this file exists, and contains the text that is asked for.
+    #[serde(untagged)]
+    File {
+        /// A path within the worktree.
+        #[serde(rename = "file")]
+        path: String,
+        /// What it must contain.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        contains: Option<String>,
+    },
 }
 
 /// One thing that a review found.

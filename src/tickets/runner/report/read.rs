@@ -126,7 +126,10 @@ impl Reader<'_> {
         }
         Some(match kind {
             "command" => Check::Command(text),
-            "file" => Check::File(text),
+            "file" => Check::File {
+                path: plain_path(&text),
+                contains: self.optional(fields, "contains", &format!("{path}.contains"), MAX_TEXT),
+            },
             _ => Check::Person(text),
         })
     }
@@ -264,6 +267,12 @@ const fn kind(value: &Value) -> &'static str {
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
     }
+}
+
+/// A path without the parts that say nothing: `./a/./b` is `a/b`.
+fn plain_path(text: &str) -> String {
+    let parts = Path::new(text).components().filter(|part| *part != Component::CurDir);
+    parts.collect::<std::path::PathBuf>().to_string_lossy().into_owned()
 }
 
 #[cfg(test)]
