@@ -96,8 +96,8 @@ pub(super) fn stopped(ctx: &Ctx) -> Stopped {
     }
 }
 
-/// Keeps an agent's work on its branch although its run is stopped, and notes how much there is: the
-/// ticket's page says how to go on from there.
+/// Keeps an agent's work on its branch although its run is stopped, and notes how much there is:
+/// the ticket's page says how to go on from there.
 pub(super) async fn keep_work(env: &Env, task: &Task, desk: &Desk) -> Result<(), Fault> {
     let ahead = match workspace::commit(env, desk, &task.ticket, &task.node).await {
         Ok((_, _, ahead)) => ahead,

@@ -169,16 +169,40 @@ impl Caller {
     }
 }
 
-/// Demands that an answer fits the schema that its tool is listed with.
+/// Demands that an answer fits the schema that its tool is listed with, and leaves out what the
+/// schema calls optional where it has nothing to say.
 fn holds(tool: &str, answer: &Value) {
-    static SCHEMAS: OnceLock<HashMap<&'static str, Validator>> = OnceLock::new();
+    static SCHEMAS: OnceLock<HashMap<&'static str, (Value, Validator)>> = OnceLock::new();
     let schemas = SCHEMAS.get_or_init(|| {
         let registry = Registry::new();
         let entries = registry.all().iter();
-        let one = |schema| jsonschema::validator_for(&Value::Object(schema)).unwrap();
+        let one = |schema| {
+            let schema = Value::Object(schema);
+            let validator = jsonschema::validator_for(&schema).unwrap();
+            (schema, validator)
+        };
         entries.map(|tool| (tool.name, one((*tool.output_schema).clone()))).collect()
     });
-    let problems: Vec<String> =
-        schemas[tool].iter_errors(answer).map(|problem| problem.to_string()).collect();
+    let (schema, validator) = &schemas[tool];
+    let mut problems: Vec<String> =
+        validator.iter_errors(answer).map(|problem| problem.to_string()).collect();
+    nulls(answer, schema, "", &mut problems);
     assert_eq!(problems, Vec::<String>::new(), "{tool}: {answer}");
+}
+
+/// Members that are null although the schema lets them be left out.
+fn nulls(value: &Value, schema: &Value, at: &str, found: &mut Vec<String>) {
+    // What may be null is said as two alternatives, of which null is the last.
+    let schema = schema.get("anyOf").map_or(schema, |either| &either[0]);
+    for item in value.as_array().into_iter().flatten() {
+        nulls(item, &schema["items"], at, found);
+    }
+    for (name, member) in value.as_object().into_iter().flatten() {
+        let at = format!("{at}.{name}");
+        let required = schema["required"].as_array().is_some_and(|it| it.contains(&json!(name)));
+        if member.is_null() && !required {
+            found.push(format!("{at} is null, not absent"));
+        }
+        nulls(member, &schema["properties"][name], &at, found);
+    }
 }

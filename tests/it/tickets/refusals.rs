@@ -163,7 +163,7 @@ async fn each_other_tool_refuses_with_the_code_of_the_contract() {
 #[tokio::test]
 async fn a_project_that_is_not_ready_says_what_it_lacks() {
     let (_app, caller) = still().await;
-    caller.call("create_project", json!({ "name": "Bare" })).await;
+    caller.call("create_project", json!({ "name": "Bare", "confirm": true })).await;
 
     let args = json!({ "title": "Say hello", "project": "bare" });
     let refusal = caller.refusal("dispatch_ticket", args).await;
@@ -176,7 +176,7 @@ async fn a_project_that_is_not_ready_says_what_it_lacks() {
 async fn without_a_project_the_only_one_is_meant_and_of_several_one_must_be_named() {
     let (_app, caller) = still().await;
     let only = caller.dispatch(json!({ "title": "Say hello" })).await;
-    caller.call("create_project", json!({ "name": "Other" })).await;
+    caller.call("create_project", json!({ "name": "Other", "confirm": true })).await;
 
     let refusal = caller.refusal("dispatch_ticket", json!({ "title": "Say hello" })).await;
 

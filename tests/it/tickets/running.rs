@@ -89,10 +89,10 @@ async fn a_question_is_asked_answered_and_acted_on() {
 /// An agent that does its work and then cannot review it.
 const HALF: &str = r#"
 case "$ASSAY_NODE" in
-  implement) echo more >> work.txt; echo '{"outcome":"done","summary":"Wrote work.txt."}' > "$ASSAY_REPORT" ;;
+  implement) echo more >> work.txt ;;
   review) exit 3 ;;
-  *) echo '{"outcome":"done","summary":"Fine."}' > "$ASSAY_REPORT" ;;
 esac
+echo '{"outcome":"done","summary":"Fine."}' > "$ASSAY_REPORT"
 "#;
 
 #[tokio::test]

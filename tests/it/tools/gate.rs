@@ -79,6 +79,33 @@ async fn a_plan_that_only_reads_refuses_every_write() {
 }
 
 #[tokio::test]
+async fn what_must_be_confirmed_is_not_done_before_it_is() {
+    let app = TestApp::still().await;
+    let caller = app.tenant("Acme").await.key(KeyScope::McpFull).await;
+    let registry = Registry::new();
+    let wanting: Vec<&Entry> = registry.all().iter().filter(|tool| tool.confirm).collect();
+    assert!(!wanting.is_empty());
+
+    for tool in wanting {
+        for confirm in [Value::Null, json!(false), json!("false"), json!("yes")] {
+            let mut args = usual(tool.name);
+            args["confirm"] = confirm;
+            let refusal = caller.refusal(tool.name, args).await;
+
+            let found = (refusal.code.as_str(), refusal.envelope.as_str(), refusal.http);
+            assert_eq!(found, ("CONFIRM_REQUIRED", "confirm_required", 400), "{}", tool.name);
+            let said = format!("confirm must be true to execute write tool {}", tool.name);
+            assert_eq!(refusal.message, said);
+        }
+        let mut args = usual(tool.name);
+        args["confirm"] = json!("true");
+        assert_eq!(caller.invoke(tool.name, &args).await.status, 200);
+    }
+    let done = registry.all().iter().filter(|tool| tool.confirm).count();
+    assert_eq!(app.audit().len(), done, "only what was confirmed was done");
+}
+
+#[tokio::test]
 async fn a_key_over_its_limit_hears_when_to_come_back_and_others_go_on() {
     let app = TestApp::limited_to(2).await;
     let tenant = app.tenant("Acme").await;
@@ -110,6 +137,7 @@ async fn every_write_leaves_its_row_in_the_audit_log_and_a_reading_call_none() {
     tenant.project("Mine", "MINE").await;
     let caller = tenant.key(KeyScope::McpFull).await;
     let ticket = json!({ "ticket": "MINE-1" });
+    let taken = json!({ "name": "New", "key": "MINE", "confirm": true });
     let writes = [
         ("dispatch_ticket", usual("dispatch_ticket"), "ok"),
         ("retry_ticket", ticket.clone(), "NotRetryable"),
@@ -117,8 +145,8 @@ async fn every_write_leaves_its_row_in_the_audit_log_and_a_reading_call_none() {
         ("cancel_ticket", ticket.clone(), "ok"),
         ("cancel_ticket", ticket.clone(), "NotCancellable"),
         ("retry_ticket", ticket, "ok"),
-        ("create_project", json!({ "name": "New" }), "ok"),
-        ("create_project", json!({ "name": "New", "key": "MINE" }), "Conflict"),
+        ("create_project", usual("create_project"), "ok"),
+        ("create_project", taken, "Conflict"),
     ];
     for tool in Registry::new().all().iter().filter(|tool| tool.effect != Effect::Reads) {
         assert!(writes.iter().any(|(name, ..)| *name == tool.name), "{} is missing", tool.name);

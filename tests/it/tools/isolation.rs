@@ -79,6 +79,28 @@ async fn what_is_anothers_and_what_is_absent_are_answered_alike_to_the_byte() {
     assert_eq!(owner.call("list_projects", json!({})).await["count"], 1);
 }
 
+#[tokio::test]
+async fn a_resource_of_another_tenant_is_answered_like_an_absent_one() {
+    let app = TestApp::still().await;
+    let (owner, theirs) = somebody(&app).await;
+    let absent = nobody();
+    let tenant = app.tenant("Stranger").await;
+    let stranger = tenant.key(KeyScope::McpFull).await;
+    let uri = |named: &str| json!({ "uri": format!("assay://tickets/{named}") });
+
+    let own = owner.mcp("resources/read", &uri(&theirs.ticket_ref)).await;
+    assert!(own.body["result"]["contents"][0]["text"].is_string(), "{}", own.body);
+    for (name, none) in [(&theirs.ticket, &absent.ticket), (&theirs.ticket_ref, &absent.ticket_ref)]
+    {
+        let of_theirs = stranger.mcp("resources/read", &uri(name)).await;
+        let of_absent = stranger.mcp("resources/read", &uri(none)).await;
+
+        assert!(of_theirs.body["error"].is_object(), "{}", of_theirs.body);
+        let hidden = theirs.hide(&of_theirs.body.to_string());
+        assert_eq!(hidden, absent.hide(&of_absent.body.to_string()));
+    }
+}
+
 /// What a fresh tenant is answered at both doors, with the names it used taken out.
 async fn as_a_stranger(app: &TestApp, tool: &str, args: Value, names: &Named) -> String {
     let mut said = Vec::new();

@@ -84,7 +84,9 @@ pub(super) fn naming(tool: &str, named: &Named) -> Vec<Value> {
             json!({ "project": project_slug }),
             json!({ "project": project_name }),
         ],
-        "create_project" => vec![json!({ "name": project_name, "key": project_key })],
+        "create_project" => {
+            vec![json!({ "name": project_name, "key": project_key, "confirm": true })]
+        }
         unknown => panic!("add calls of {unknown} here"),
     }
 }
@@ -100,7 +102,7 @@ pub(super) fn usual(tool: &str) -> Value {
         "reply_ticket" => json!({ "ticket": "MINE-1", "message": "Yes." }),
         "get_job_status" => json!({ "jobId": "0190a5b2-7c3d-7e4f-8a1b-2c3d4e5f6a7b" }),
         "get_project" => json!({ "project": "MINE" }),
-        "create_project" => json!({ "name": "New" }),
+        "create_project" => json!({ "name": "New", "confirm": true }),
         unknown => panic!("add a call of {unknown} here"),
     }
 }
