@@ -70,6 +70,8 @@ static CLEANER: LazyLock<Builder<'static>> = LazyLock::new(|| {
             ("a", HashSet::from(["href"])),
             ("ol", HashSet::from(["start"])),
         ]))
+        // Wide ones scroll, and who has no mouse must get there.
+        .set_tag_attribute_value("pre", "tabindex", "0")
         .clean_content_tags(HashSet::from(["script", "style", "title", "textarea", "noscript"]))
         .url_schemes(HashSet::from(["http", "https", "mailto"]))
         .url_relative(ammonia::UrlRelative::Deny)
