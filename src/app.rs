@@ -93,6 +93,7 @@ impl App {
             assay: opening.assay,
             url: local.clone(),
             landings: work::env::Turns::default(),
+            desks: work::env::Turns::default(),
         });
         let worker = Worker::new(jobs::Setup {
             db: db.clone(),
@@ -151,6 +152,7 @@ impl App {
         if let Err(fault) = work::end_orphans(&self.env).await {
             tracing::error!(?fault, "Processes of an earlier start were not all ended");
         }
+        work::remove_runs(&self.env.paths).await;
         let streams = CancellationToken::new();
         let router = self.router(&streams);
         let ends_streams = async {

@@ -1,10 +1,10 @@
 //! A run's log: written to a file as it comes, told to whoever watches, kept as a blob at the end.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tokio::fs::{self, File};
-use tokio::io::{AsyncWriteExt, BufWriter};
+use tokio::fs::{self, File, OpenOptions};
+use tokio::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt, BufWriter};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
@@ -24,18 +24,19 @@ const TOLD_MAX: usize = 200;
 /// A log that is being written.
 pub(super) struct AgentLog {
     lines: mpsc::Sender<LogLine>,
-    written: JoinHandle<std::io::Result<u64>>,
-    path: PathBuf,
+    written: JoinHandle<(File, std::io::Result<u64>)>,
+    /// The run's folder: prompt, report and log, as long as it lasts.
+    folder: PathBuf,
 }
 
 impl AgentLog {
     /// Starts the log of a node's run.
     pub(super) async fn start(env: &Arc<Env>, task: &Task) -> Result<Self, Fault> {
-        let path = env.paths.log(task.node.id, task.node.attempt);
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).await.map_err(Fault::internal)?;
-        }
-        let file = File::create(&path).await.map_err(Fault::internal)?;
+        let folder = env.paths.run(task.node.id, task.node.attempt);
+        fs::create_dir_all(&folder).await.map_err(Fault::internal)?;
+        let mut options = OpenOptions::new();
+        options.create(true).truncate(true).read(true).write(true);
+        let file = options.open(folder.join("log.txt")).await.map_err(Fault::internal)?;
         let (lines, waiting) = mpsc::channel(WAITING_MAX);
         let about = About {
             env: env.clone(),
@@ -44,7 +45,7 @@ impl AgentLog {
             node: task.node.name.as_str().into(),
         };
         let written = tokio::spawn(write(file, waiting, about));
-        Ok(Self { lines, written, path })
+        Ok(Self { lines, written, folder })
     }
 
     /// Where lines go.
@@ -63,31 +64,53 @@ impl AgentLog {
         drop(self.lines.send(line).await);
     }
 
-    /// Ends the log and keeps it. A log that could not be written is no reason to lose the run.
+    /// Ends the log, keeps it as a blob and removes the run's folder. A log that could not be kept
+    /// is no reason to lose the run; its folder then stays until the next start.
     pub(super) async fn keep(self, env: &Env) -> (Option<Hash>, u64) {
         drop(self.lines);
-        let lines = match self.written.await {
-            Ok(Ok(lines)) => lines,
-            Ok(Err(error)) => {
-                tracing::warn!(%error, "A log was not written whole");
-                0
-            }
+        let (mut file, written) = match self.written.await {
+            Ok(ended) => ended,
             Err(error) => {
                 tracing::warn!(%error, "A log was not written");
-                0
+                return (None, 0);
             }
         };
-        let kept = match fs::read(&self.path).await {
+        let lines = written.unwrap_or_else(|error| {
+            tracing::warn!(%error, "A log was not written whole");
+            0
+        });
+        // Read through the handle: an agent may have put anything at the path.
+        let kept = match read_back(&mut file).await {
             Ok(bytes) => keep_bytes(env, bytes).await,
             Err(error) => Err(Fault::internal(error)),
         };
         match kept {
-            Ok(hash) => (Some(hash), lines),
+            Ok(hash) => {
+                remove_folder(&self.folder).await;
+                (Some(hash), lines)
+            }
             Err(fault) => {
                 tracing::warn!(?fault, "A log was not kept");
                 (None, lines)
             }
         }
+    }
+}
+
+async fn read_back(file: &mut File) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.rewind().await?;
+    file.read_to_end(&mut bytes).await?;
+    Ok(bytes)
+}
+
+/// Removes a run's folder. What cannot be removed is tried again at the next start.
+pub(super) async fn remove_folder(folder: &Path) {
+    match fs::remove_dir_all(folder).await {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            tracing::warn!(%error, folder = %folder.display(), "A run's folder was not removed");
+        }
+        _ => {}
     }
 }
 
@@ -104,10 +127,20 @@ struct About {
     node: Arc<str>,
 }
 
+/// Writes lines as they come, and gives the file back at the end.
 async fn write(
-    file: File,
-    mut waiting: mpsc::Receiver<LogLine>,
+    mut file: File,
+    waiting: mpsc::Receiver<LogLine>,
     about: About,
+) -> (File, std::io::Result<u64>) {
+    let written = write_to(&mut file, waiting, &about).await;
+    (file, written)
+}
+
+async fn write_to(
+    file: &mut File,
+    mut waiting: mpsc::Receiver<LogLine>,
+    about: &About,
 ) -> std::io::Result<u64> {
     let mut file = BufWriter::new(file);
     let (mut count, mut batch) = (0, Vec::new());

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::agent_log::{AgentLog, keep_bytes};
+use super::agent_log::{AgentLog, keep_bytes, remove_folder};
 use super::env::Env;
 use super::run_node::Task;
 use crate::base::redact::redact;
@@ -98,6 +98,7 @@ pub(super) async fn run(
     let (lines, waiting) = mpsc::channel(1_000);
     let run: RunId = env.entropy.id(env.clock.now());
     let launch = launch(env, task, line, run, lines);
+    let folder = launch.folder.clone();
     let copied = tokio::spawn(copy(waiting, log.lines(), shown));
     let (db, boot, tenant, node) = (env.db.clone(), env.boot, task.tenant, task.node.id);
     let record = move |process: runner::ProcessId| async move {
@@ -106,6 +107,7 @@ pub(super) async fn run(
     };
     let ended = runner::run(launch, record, cancel.clone()).await;
     env.db.write(move |tx| processes::forget(tx, run)).await?;
+    remove_folder(&folder).await;
     let output = copied.await.map_err(Fault::internal)?;
     let ended = ended?;
     let mut ran = Ran {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::base::{BootId, Clock, Entropy};
 use crate::events::Bus;
@@ -46,10 +46,10 @@ impl Paths {
         self.data.join("runs")
     }
 
-    /// The log of a run of a node that has not ended.
+    /// The folder of one run of a node.
     #[must_use]
-    pub fn log(&self, node: impl std::fmt::Display, attempt: u32) -> PathBuf {
-        self.runs().join(format!("{node}-{attempt}")).join("log.txt")
+    pub fn run(&self, node: impl std::fmt::Display, attempt: u32) -> PathBuf {
+        self.runs().join(format!("{node}-{attempt}"))
     }
 
     /// Where blobs are.
@@ -83,19 +83,55 @@ pub struct Env {
     pub url: String,
     /// One landing at a time for each repository.
     pub landings: Turns,
+    /// One run at a time in each ticket's work tree.
+    pub desks: Turns,
 }
 
 /// A turn for each name: whoever holds it is alone.
 #[derive(Default)]
-pub struct Turns(Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>);
+pub struct Turns(Mutex<HashMap<String, Weak<tokio::sync::Mutex<()>>>>);
 
 impl Turns {
     /// Waits for the turn of `name`. It ends when what is returned is dropped.
     pub async fn take(&self, name: &str) -> tokio::sync::OwnedMutexGuard<()> {
         let turn = {
             let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            turns.entry(name.to_owned()).or_default().clone()
+            // Names that nobody holds or waits for are forgotten.
+            turns.retain(|_, turn| turn.strong_count() > 0);
+            turns.get(name).and_then(Weak::upgrade).unwrap_or_else(|| {
+                let turn = Arc::default();
+                turns.insert(name.to_owned(), Arc::downgrade(&turn));
+                turn
+            })
         };
         turn.lock_owned().await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_turn_is_for_one_alone_and_ends_with_its_holder() {
+        let turns = Turns::default();
+        let held = turns.take("a").await;
+
+        assert!(turns.take("a").now_or_never().is_none());
+        assert!(turns.take("b").now_or_never().is_some());
+        drop(held);
+        assert!(turns.take("a").now_or_never().is_some());
+    }
+
+    #[tokio::test]
+    async fn names_that_nobody_holds_are_forgotten() {
+        let turns = Turns::default();
+        for n in 0..100 {
+            drop(turns.take(&n.to_string()).await);
+        }
+
+        assert!(turns.0.lock().unwrap().len() <= 1);
     }
 }

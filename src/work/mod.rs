@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use env::{Env, Paths};
-pub use orphans::end_orphans;
+pub use orphans::{end_orphans, remove_runs};
 
 use crate::accounts;
 use crate::base::Fault;

@@ -1,9 +1,10 @@
-//! Ends what an earlier start of the server left running: its agents have nobody to report to, and
-//! their nodes start again from their branches.
+//! What an earlier start of the server left behind: its agents have nobody to report to, and their
+//! nodes start again from their branches; the folders of their runs hold nothing that is needed.
 
 use std::time::Duration;
 
-use super::env::Env;
+use super::agent_log::remove_folder;
+use super::env::{Env, Paths};
 use crate::base::Fault;
 use crate::tickets::processes::{self, Recorded};
 use crate::tickets::runner::{ProcessId, end_orphan};
@@ -29,4 +30,13 @@ async fn end(env: &Env, orphan: Recorded) -> Result<(), Fault> {
         Err(fault) => tracing::error!(?fault, pid = orphan.pid, "A process could not be ended"),
     }
     env.db.write(move |tx| processes::forget(tx, run)).await
+}
+
+/// Removes the folders of runs that an earlier start did not end. Called before any work is taken
+/// up, once nobody writes there any more.
+pub async fn remove_runs(paths: &Paths) {
+    let Ok(mut folders) = tokio::fs::read_dir(paths.runs()).await else { return };
+    while let Ok(Some(folder)) = folders.next_entry().await {
+        remove_folder(&folder.path()).await;
+    }
 }

@@ -2,6 +2,7 @@
 
 use crate::base::Fault;
 use crate::jobs::JobError;
+use crate::store::Hash;
 use crate::tickets::contract::Check;
 use crate::tickets::pipeline::decide::Verdict;
 use crate::tickets::pipeline::record::Left;
@@ -35,19 +36,45 @@ impl Came {
     }
 }
 
-/// Why a run has nothing to record.
-pub(super) enum Stopped {
+/// A run that has no result.
+pub(super) struct Stopped {
+    pub(super) why: Why,
+    /// What it used up and left all the same.
+    pub(super) left: Box<Left>,
+}
+
+/// Why a run has no result.
+pub(super) enum Why {
     /// The ticket ended meanwhile; its record stands.
     Cancelled,
     /// The server stops; the next start goes on.
     HandedBack,
-    /// Something outside failed that time may heal.
+    /// Something failed: time may heal it, or the node cannot go on.
     Fault(Fault),
+}
+
+impl Stopped {
+    /// The same with what the run used up and left.
+    pub(super) fn with(self, left: Left) -> Self {
+        Self { left: Box::new(left), ..self }
+    }
+
+    /// The same with the run's log.
+    pub(super) fn logged(mut self, (log, lines): (Option<Hash>, u64)) -> Self {
+        (self.left.log, self.left.log_lines) = (log, lines);
+        self
+    }
+}
+
+impl From<Why> for Stopped {
+    fn from(why: Why) -> Self {
+        Self { why, left: Box::default() }
+    }
 }
 
 impl From<Fault> for Stopped {
     fn from(fault: Fault) -> Self {
-        Self::Fault(fault)
+        Why::Fault(fault).into()
     }
 }
 

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::env::Env;
-use super::result::{Came, Stopped, To, may_heal};
+use super::result::{Came, Stopped, To, Why, may_heal};
 use super::workspace::{self, Desk};
 use super::{agent_node, land_node, verify_node};
 use crate::accounts::keys;
-use crate::base::{Fault, TenantId};
+use crate::base::{Code, Fault, TenantId};
 use crate::jobs::{Ctx, JobError, Stop};
 use crate::projects::Project;
 use crate::store::Tx;
@@ -21,6 +21,12 @@ use crate::tickets::pipeline::decide::Verdict;
 use crate::tickets::pipeline::{self, record};
 use crate::tickets::states::{NodeKind, NodeStatus};
 use crate::tickets::ticket;
+
+/// How soon a job that was handed back may start again.
+const HANDED_BACK: Duration = Duration::from_millis(100);
+
+/// How often a node is tried that something outside keeps from going on: for about a minute.
+const TRIES: u32 = 6;
 
 /// A node that was taken up.
 pub(super) struct Task {
@@ -34,25 +40,71 @@ pub(super) async fn run(env: &Arc<Env>, ctx: &Ctx, job: RunNode) -> Result<(), J
     let Some(tenant) = ctx.tenant else {
         return Err(JobError::Fail(Fault::internal("a node's job has no tenant")));
     };
+    // A run that was cancelled may still be ending its agent when a retry is due already, and two
+    // agents must never work in one tree.
+    let _turn = tokio::select! {
+        biased;
+        () = ctx.cancel.cancelled() => return Err(JobError::Later(HANDED_BACK)),
+        turn = env.desks.take(&job.ticket.to_string()) => turn,
+    };
     let Some(task) = take_up(env, tenant, job).await? else { return Ok(()) };
     let came = match attempt(env, ctx, &task).await {
         Ok(came) => came,
-        Err(Stopped::Cancelled) => return Ok(()),
-        Err(Stopped::HandedBack) => return Err(JobError::Later(Duration::from_millis(100))),
-        Err(Stopped::Fault(fault)) => match may_heal(fault) {
-            Ok(fault) if !ctx.is_last_attempt() => {
-                let node = task.node.clone();
-                env.db.write(move |tx| record::put_back(tx, tenant, &node)).await?;
-                return Err(JobError::Retry(fault));
-            }
-            Ok(fault) | Err(fault) => {
-                tracing::warn!(?fault, node = %task.node.id, "A node cannot go on");
-                Came::bad(fault.message)
-            }
+        Err(stopped) => match without_result(env, ctx, &task, stopped).await? {
+            Some(came) => came,
+            None => return Ok(()),
         },
     };
     write_down(env, task, came).await?;
     Ok(())
+}
+
+/// Records what a run left that has no result. Where the node cannot go on, that is its result.
+async fn without_result(
+    env: &Env,
+    ctx: &Ctx,
+    task: &Task,
+    stopped: Stopped,
+) -> Result<Option<Came>, JobError> {
+    let Stopped { why, left } = stopped;
+    match why {
+        Why::Cancelled => {
+            cut_short(env, task, *left).await?;
+            Ok(None)
+        }
+        Why::HandedBack => {
+            cut_short(env, task, *left).await?;
+            Err(JobError::Later(HANDED_BACK))
+        }
+        Why::Fault(fault) => match may_heal(fault) {
+            Ok(fault) if !is_last_try(ctx, &fault) => {
+                let (tenant, node, said) = (task.tenant, task.node.clone(), fault.message.clone());
+                env.db.write(move |tx| record::put_back(tx, tenant, &node, &said)).await?;
+                Err(JobError::Retry(fault))
+            }
+            Ok(fault) | Err(fault) => {
+                tracing::warn!(?fault, node = %task.node.id, "A node cannot go on");
+                Ok(Some(Came::verdict(Verdict::Bad { reason: fault.message }, *left)))
+            }
+        },
+    }
+}
+
+/// A full disk or a busy server is waited for; whatever else fails again and again is for a person
+/// to see.
+const fn is_last_try(ctx: &Ctx, fault: &Fault) -> bool {
+    let waits = matches!(fault.code, Code::StorageFull | Code::Unavailable | Code::RateLimited);
+    ctx.is_last_attempt() || (!waits && ctx.attempt >= TRIES)
+}
+
+async fn cut_short(env: &Env, task: &Task, left: record::Left) -> Result<(), Fault> {
+    let (tenant, node) = (task.tenant, task.node.clone());
+    env.db
+        .write(move |tx| {
+            keys::revoke_of_ticket(tx, tenant, node.ticket)?;
+            record::cut_short(tx, tenant, &node, &left)
+        })
+        .await
 }
 
 /// Starts the node's record. `None` where there is nothing to do any more.
@@ -91,8 +143,8 @@ async fn attempt(env: &Arc<Env>, ctx: &Ctx, task: &Task) -> Result<Came, Stopped
 /// Why a cancelled run stops.
 pub(super) fn stopped(ctx: &Ctx) -> Stopped {
     match ctx.stop() {
-        Some(Stop::HandBack | Stop::Lost) => Stopped::HandedBack,
-        Some(Stop::Cancelled) | None => Stopped::Cancelled,
+        Some(Stop::HandBack | Stop::Lost) => Why::HandedBack.into(),
+        Some(Stop::Cancelled) | None => Why::Cancelled.into(),
     }
 }
 
