@@ -57,6 +57,15 @@ WHERE  id = :id AND tenant_id = :tenant AND status IN ('running', 'awaiting_inpu
 UPDATE nodes SET status = 'queued'
 WHERE  id = :id AND tenant_id = :tenant AND status = 'running' AND attempt = :attempt;
 
+-- name: cut_short
+-- What a start without a result used up; its log, should it be the last.
+UPDATE nodes
+SET    model = coalesce(:model, model), log_hash = coalesce(:log, log_hash),
+       log_lines = iif(:log IS NULL, log_lines, :log_lines), turns = turns + :turns,
+       input_tokens = input_tokens + :input, output_tokens = output_tokens + :output,
+       cost_micros = cost_micros + :cost
+WHERE  id = :id AND tenant_id = :tenant AND attempt = :attempt;
+
 -- name: cancel_open
 UPDATE nodes SET status = 'cancelled', completed_at = :now
 WHERE  ticket_id = :ticket AND tenant_id = :tenant

@@ -57,10 +57,11 @@ pub(super) async fn run(
     let mut left = left(&ended);
     (left.log, left.log_lines) = (hash, lines);
     if ended.exit == Exit::Cancelled {
-        keep_work(env, task, desk).await?;
-        return Err(stopped(ctx));
+        left.checkpoint_commits = keep_work(env, task, desk).await;
+        return Err(stopped(ctx).with(left));
     }
-    settle(env, task, desk, &profile, ended, left).await
+    let kept = left.clone();
+    settle(env, task, desk, &profile, ended, left).await.map_err(|stopped| stopped.with(kept))
 }
 
 fn profile(task: &Task) -> Option<(&str, &Profile)> {
@@ -101,7 +102,6 @@ async fn launch(
     log: &AgentLog,
 ) -> Result<Launch, Fault> {
     let redactor = Redactor::new(std::slice::from_ref(&key));
-    let folder = env.paths.log(task.node.id, task.node.attempt);
     Ok(Launch {
         assay: env.assay.clone(),
         limits: Limits::of(profile),
@@ -111,7 +111,7 @@ async fn launch(
         branch: task.ticket.working_branch(),
         prompt: words(env, task).await?,
         worktree: desk.tree.path.clone(),
-        folder: folder.parent().unwrap_or(&folder).to_owned(),
+        folder: env.paths.run(task.node.id, task.node.attempt),
         access: Some(Access { url: env.url.clone(), key }),
         marker: run.to_string(),
         clock: env.clock.clone(),
@@ -188,7 +188,8 @@ async fn settle(
             changed = made || desk.tree.head.as_str() != tip(desk).await?;
         }
     } else if !ended.worktree_gone {
-        discard(&desk.repository, &desk.place).await?;
+        // What a reader committed goes with the rest: nobody asked it for a change.
+        discard(&desk.repository, &desk.place, &desk.tree.head).await?;
     }
     if let Some(report) = &report {
         left.summary = Some(report.summary.clone()).filter(|summary| !summary.trim().is_empty());

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::agent_log::AgentLog;
 use super::env::Env;
-use super::result::{Came, Stopped};
-use super::run_node::Task;
+use super::result::{Came, Stopped, Why};
+use super::run_node::{Task, stopped};
 use super::verify_node::commands_in;
 use super::workspace::{self, Desk};
 use crate::base::redact::redact;
@@ -15,12 +15,12 @@ use crate::base::{Fault, text};
 use crate::jobs::Ctx;
 use crate::projects::git::commit::{Author, COMMITTER, Message};
 use crate::projects::git::landing::{self, Checkout, Outcome, Preparation, Prepared, Request};
-use crate::projects::git::removal::{Uncommitted, remove};
-use crate::projects::git::{BranchName, CommitId, Place, worktree};
+use crate::projects::git::removal::{Removal, Uncommitted, drop_branch, remove};
+use crate::projects::git::{BranchName, CommitId, Place, Repository, worktree};
 use crate::projects::settings::LandingStrategy;
 use crate::tickets::landing::{self as record, Intent, Landing};
 use crate::tickets::pipeline::decide::Verdict;
-use crate::tickets::pipeline::record::Left;
+use crate::tickets::pipeline::record::{Left, is_current};
 use crate::tickets::states::ItemKind;
 
 /// How often a base that moves under the landing is followed.
@@ -33,16 +33,34 @@ pub(super) async fn run(
     desk: &Desk,
 ) -> Result<Came, Stopped> {
     let repository = task.project.repository.clone().unwrap_or_default();
-    let _turn = env.landings.take(&repository).await;
-    if let Some(came) = finish_earlier(env, task, desk).await? {
-        return Ok(came);
+    let _turn = tokio::select! {
+        biased;
+        () = ctx.cancel.cancelled() => return Err(stopped(ctx)),
+        turn = env.landings.take(&repository) => turn,
+    };
+    let came = match finish_earlier(env, task, desk).await? {
+        Some(came) => came,
+        None => {
+            let log = AgentLog::start(env, task).await?;
+            let landed = land(env, ctx, task, desk, &log).await;
+            let logged = log.keep(env).await;
+            landed.map(|came| came.logged(logged)).map_err(|stopped| stopped.logged(logged))?
+        }
+    };
+    if came.is_good() {
+        clear_desk(desk).await;
     }
-    let log = AgentLog::start(env, task).await?;
-    let landed = land(env, ctx, task, desk, &log).await;
-    let (hash, lines) = log.keep(env).await;
-    let mut came = landed?;
-    (came.left.log, came.left.log_lines) = (hash, lines);
     Ok(came)
+}
+
+/// Nobody works any more in the tree of a ticket that has landed. A tree that holds what is not
+/// committed is kept, and its branch in any case.
+async fn clear_desk(desk: &Desk) {
+    match remove(&desk.repository, &desk.place, Uncommitted::Keep).await {
+        Ok(Removal::Removed | Removal::Absent) => {}
+        Ok(kept) => tracing::info!(?kept, branch = %desk.place.branch(), "A work tree is kept"),
+        Err(fault) => tracing::warn!(?fault, "A work tree was not removed"),
+    }
 }
 
 /// A landing that an earlier run intended: it went through, or it is given up.
@@ -154,15 +172,12 @@ async fn check_again(
         return Ok(None);
     }
     log.say(env, format!("{} has moved; checking the merged result.", desk.base)).await;
-    let branch = BranchName::parse(&format!("assay/landing/{}", prepared.commit))
-        .map_err(Fault::internal)?;
-    let name = format!("landing-{}", prepared.commit.short());
-    let place = Place::new(&env.paths.worktrees(), &name, branch.clone())?;
+    let place = landing_place(env, task)?;
+    // An earlier run may have been cut short while it checked.
+    remove_landing(&desk.repository, &place).await?;
     let tree = worktree::ensure(&desk.repository, &place, &prepared.commit).await?;
     let failed = commands_in(env, ctx, task, &tree.path, log).await;
-    remove(&desk.repository, &place, Uncommitted::Discard).await?;
-    // The branch only held the work tree; the commit it names is recorded as the landing's.
-    crate::projects::git::removal::drop_branch(&desk.repository, &branch, &prepared.commit).await?;
+    remove_landing(&desk.repository, &place).await?;
     let Some(findings) = failed? else { return Ok(None) };
     set_merge_status(env, task, "verification_failed").await?;
     let reason = format!(
@@ -175,17 +190,40 @@ async fn check_again(
     Ok(Some(came))
 }
 
+/// Where the result of a merge is checked before it lands.
+fn landing_place(env: &Env, task: &Task) -> Result<Place, Fault> {
+    let ticket = task.ticket.id;
+    let branch = BranchName::parse(&format!("assay/landing/{ticket}")).map_err(Fault::internal)?;
+    Place::new(&env.paths.worktrees(), &format!("landing-{ticket}"), branch)
+}
+
+/// Removes that tree and its branch, which holds nothing but a merge that can be made again.
+async fn remove_landing(repository: &Repository, place: &Place) -> Result<(), Fault> {
+    remove(repository, place, Uncommitted::Discard).await?;
+    if let Some(tip) = repository.branch(place.branch()).await? {
+        drop_branch(repository, place.branch(), &tip).await?;
+    }
+    Ok(())
+}
+
+/// Writes down what is about to happen, unless the ticket was cancelled meanwhile: from then on it
+/// cannot be.
 async fn intend(
     env: &Env,
     task: &Task,
     desk: &Desk,
     prepared: &Prepared,
-) -> Result<Landing, Fault> {
+) -> Result<Landing, Stopped> {
     let (tenant, ticket) = (task.tenant, task.ticket.id);
     let shown = task.project.location().map(|location| location.to_string()).unwrap_or_default();
     let (prepared, head) = (prepared.clone(), desk.tree.head.clone());
-    env.db
+    let node = task.node.clone();
+    let landing = env
+        .db
         .write(move |tx| {
+            if !is_current(tx, &node)? {
+                return Ok(None);
+            }
             let intent = Intent {
                 repository: &shown,
                 base_branch: prepared.base.as_str(),
@@ -194,10 +232,10 @@ async fn intend(
                 head: head.as_str(),
             };
             record::intend(tx, tenant, ticket, &intent)?;
-            record::intended(tx, tenant, ticket)?
-                .ok_or_else(|| Fault::internal("a landing that was just written is gone"))
+            record::intended(tx, tenant, ticket)
         })
-        .await
+        .await?;
+    landing.ok_or_else(|| Why::Cancelled.into())
 }
 
 async fn settle(env: &Env, task: &Task, landing: &Landing, commit: &CommitId) -> Result<(), Fault> {

@@ -30,6 +30,17 @@ impl Came {
         Self { to: To::Verdict(verdict), left, items: Vec::new(), contract: None }
     }
 
+    /// Whether what waits for the node may start.
+    pub(super) const fn is_good(&self) -> bool {
+        matches!(self.to, To::Verdict(Verdict::Good | Verdict::NotNeeded))
+    }
+
+    /// The same with the run's log.
+    pub(super) const fn logged(mut self, (log, lines): (Option<Hash>, u64)) -> Self {
+        (self.left.log, self.left.log_lines) = (log, lines);
+        self
+    }
+
     /// The end of a node that cannot go on.
     pub(super) fn bad(reason: impl Into<String>) -> Self {
         Self::verdict(Verdict::Bad { reason: reason.into() }, Left::default())

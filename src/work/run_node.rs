@@ -42,10 +42,11 @@ pub(super) async fn run(env: &Arc<Env>, ctx: &Ctx, job: RunNode) -> Result<(), J
     };
     // A run that was cancelled may still be ending its agent when a retry is due already, and two
     // agents must never work in one tree.
+    let desk = job.ticket.to_string();
     let _turn = tokio::select! {
         biased;
         () = ctx.cancel.cancelled() => return Err(JobError::Later(HANDED_BACK)),
-        turn = env.desks.take(&job.ticket.to_string()) => turn,
+        turn = env.desks.take(&desk) => turn,
     };
     let Some(task) = take_up(env, tenant, job).await? else { return Ok(()) };
     let came = match attempt(env, ctx, &task).await {
@@ -148,19 +149,20 @@ pub(super) fn stopped(ctx: &Ctx) -> Stopped {
     }
 }
 
-/// Keeps an agent's work on its branch although its run is stopped, and notes how much there is:
-/// the ticket's page says how to go on from there.
-pub(super) async fn keep_work(env: &Env, task: &Task, desk: &Desk) -> Result<(), Fault> {
-    let ahead = match workspace::commit(env, desk, &task.ticket, &task.node).await {
-        Ok((_, _, ahead)) => ahead,
+/// Keeps an agent's work on its branch although its run is stopped. Says how many commits the
+/// branch then has that are not on its base.
+pub(super) async fn keep_work(env: &Env, task: &Task, desk: &Desk) -> Option<u64> {
+    if !task.node.kind.writes_code() {
+        return None;
+    }
+    match workspace::commit(env, desk, &task.ticket, &task.node).await {
+        Ok((_, _, ahead)) => Some(ahead),
         Err(fault) => {
             // A work tree that the agent broke is no reason to lose the stop.
             tracing::warn!(?fault, ticket = %task.ticket.id, "The work was not committed");
-            return Ok(());
+            None
         }
-    };
-    let (tenant, node) = (task.tenant, task.node.clone());
-    env.db.write(move |tx| record::set_checkpoint(tx, tenant, &node, ahead)).await
+    }
 }
 
 /// Records what a run came to, and with it the next step.
@@ -168,7 +170,7 @@ async fn write_down(env: &Env, task: Task, came: Came) -> Result<(), Fault> {
     env.db
         .write(move |tx| {
             keys::revoke_of_ticket(tx, task.tenant, task.ticket.id)?;
-            if !is_current(tx, &task)? {
+            if !record::is_current(tx, &task.node)? {
                 return Ok(());
             }
             note(tx, &task, &came)?;
@@ -183,12 +185,6 @@ async fn write_down(env: &Env, task: Task, came: Came) -> Result<(), Fault> {
             Ok(())
         })
         .await
-}
-
-/// Whether the record still waits for this run: nothing ended or restarted the node meanwhile.
-fn is_current(tx: &Tx<'_>, task: &Task) -> Result<bool, Fault> {
-    let now = node::find(tx, task.tenant, task.node.id)?;
-    Ok(now.is_some_and(|now| now.status == NodeStatus::Running && now.attempt == task.node.attempt))
 }
 
 fn note(tx: &mut Tx<'_>, task: &Task, came: &Came) -> Result<(), Fault> {

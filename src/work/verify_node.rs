@@ -47,7 +47,7 @@ pub(super) async fn run(
     task: &Task,
     desk: &Desk,
 ) -> Result<Came, Stopped> {
-    discard(&desk.repository, &desk.place).await?;
+    discard(&desk.repository, &desk.place, &desk.tree.head).await?;
     let assertions = of_ticket(env, task).await?;
     let commands = &task.project.settings.verify;
     if assertions.is_empty() && commands.is_empty() {
@@ -59,12 +59,23 @@ pub(super) async fn run(
     }
     let log = AgentLog::start(env, task).await?;
     let checked = check_all(env, ctx, task, desk, &log, assertions).await;
-    let (hash, lines) = log.keep(env).await;
-    discard(&desk.repository, &desk.place).await?;
+    let logged = log.keep(env).await;
+    let came = conclude(env, task, desk, checked).await;
+    came.map(|came| came.logged(logged)).map_err(|stopped| stopped.logged(logged))
+}
+
+/// From what was checked to what the node came to. What lands is what was looked at, whatever the
+/// commands left in the work tree.
+async fn conclude(
+    env: &Env,
+    task: &Task,
+    desk: &Desk,
+    checked: Result<Vec<Checked>, Stopped>,
+) -> Result<Came, Stopped> {
     let checked = checked?;
+    discard(&desk.repository, &desk.place, &desk.tree.head).await?;
     let verdict = judge(env, task, &checked).await?;
-    let mut left = told(&checked, &verdict);
-    (left.log, left.log_lines) = (hash, lines);
+    let left = told(&checked, &verdict);
     prove(env, task, checked).await?;
     Ok(Came::verdict(verdict, left))
 }

@@ -9,6 +9,7 @@ mod golden;
 mod harness;
 mod jobs;
 mod mcp;
+mod pipeline;
 mod projects;
 mod runner;
 mod schema;

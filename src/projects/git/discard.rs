@@ -1,20 +1,25 @@
 //! Throwing away what a reader left in a worktree.
 
+use super::CommitId;
 use super::place::Place;
 use super::repository::Repository;
 use super::settle::settle;
 use crate::base::Fault;
 
-/// Takes a worktree back to its branch: changes that were not committed go, new files too. Files
-/// that the project ignores stay, as installed dependencies are dear. Only while nobody works
-/// there.
+/// Takes a worktree and its branch back to `commit`, where they stood before: changes go, new files
+/// and new commits too. Files that the project ignores stay, as installed dependencies are dear.
+/// Only while nobody works there.
 ///
 /// # Errors
 /// `ProjectNotReady` where the worktree is gone or not what it must be.
-pub async fn discard(repository: &Repository, place: &Place) -> Result<(), Fault> {
+pub async fn discard(
+    repository: &Repository,
+    place: &Place,
+    commit: &CommitId,
+) -> Result<(), Fault> {
     let path = place.existing_path(repository).await?;
     settle(repository, &path, place.branch()).await?;
-    let reset = ["reset", "--quiet", "--hard", "HEAD"];
+    let reset = ["reset", "--quiet", "--hard", commit.as_str()];
     repository.call_in(&path).args(reset).slow().succeed().await?;
     let clean = ["clean", "--quiet", "-ffd"];
     repository.call_in(&path).args(clean).slow().succeed().await?;

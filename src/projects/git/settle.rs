@@ -31,9 +31,10 @@ pub(super) async fn settle(
     branch: &BranchName,
 ) -> Result<(), Fault> {
     let private = private_dir(repository, path).await?;
-    for lock in LOCKS {
+    let branch_lock = repository.dir().join(format!("{}.lock", branch.full()));
+    for lock in LOCKS.iter().map(|lock| private.join(lock)).chain([branch_lock]) {
         // Mostly there is none.
-        drop(fs::remove_file(private.join(lock)).await);
+        drop(fs::remove_file(lock).await);
     }
     for (mark, verb) in OPERATIONS {
         if fs::symlink_metadata(private.join(mark)).await.is_ok() {

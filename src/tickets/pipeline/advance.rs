@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::base::{Fault, NodeId, TenantId, TicketId};
 use crate::jobs::{self, Enqueue};
 use crate::projects::Project;
-use crate::store::Tx;
+use crate::store::{Read, Tx};
 use crate::tickets::jobs::RunNode;
 use crate::tickets::node::{self, Edge, Node};
 use crate::tickets::states::{NodeStatus, Status};
@@ -14,11 +14,7 @@ use crate::{params, sql};
 
 /// Starts the project's oldest queued tickets while it has places free.
 pub fn start_waiting(tx: &mut Tx<'_>, tenant: TenantId, project: &Project) -> Result<(), Fault> {
-    let own = params! { ":tenant": tenant, ":project": project.id };
-    let running = tx
-        .find(sql!("tickets.sql", "running_in_project"), own, |row| row.unsigned("running"))?
-        .unwrap_or(0);
-    let places = u64::from(project.settings.limits.concurrency).saturating_sub(running);
+    let places = places(tx, project)?;
     if places == 0 {
         return Ok(());
     }
@@ -32,6 +28,15 @@ pub fn start_waiting(tx: &mut Tx<'_>, tenant: TenantId, project: &Project) -> Re
         enqueue_ready(tx, tenant, ticket.id)?;
     }
     Ok(())
+}
+
+/// How many more of the project's tickets may run.
+pub(super) fn places(read: &Read<'_>, project: &Project) -> Result<u64, Fault> {
+    let own = params! { ":tenant": project.tenant, ":project": project.id };
+    let running = read
+        .find(sql!("tickets.sql", "running_in_project"), own, |row| row.unsigned("running"))?
+        .unwrap_or(0);
+    Ok(u64::from(project.settings.limits.concurrency).saturating_sub(running))
 }
 
 /// Starts whatever of a running ticket may start. Called after every recorded fact.

@@ -2,11 +2,12 @@
 
 use super::{advance, end};
 use crate::base::{Code, Fault, TenantId, TicketId, text};
-use crate::store::Tx;
-use crate::tickets::questions;
-use crate::tickets::states::Status;
+use crate::store::{Read, Tx};
+use crate::tickets::node::{self, Node};
+use crate::tickets::states::{NodeKind, NodeStatus, Status};
 use crate::tickets::ticket::{self, Ticket};
 use crate::tickets::timeline::{self, Happened, Line};
+use crate::tickets::{landing, questions};
 use crate::{params, sql};
 
 /// Characters of an answer at most.
@@ -29,12 +30,26 @@ pub fn cancel(
         );
         return Err(Fault::new(Code::NotCancellable, message));
     }
+    if is_landing(tx, &ticket)? {
+        let message = format!(
+            "{} is being put on its base branch at this moment; it cannot be cancelled any more.",
+            ticket.reference()
+        );
+        return Err(Fault::new(Code::NotCancellable, message));
+    }
     let why = match reason.map(str::trim).filter(|reason| !reason.is_empty()) {
         Some(reason) => format!("Cancelled by {actor}: {}", text::cut(reason, 1_000)),
         None => format!("Cancelled by {actor}."),
     };
     end::cancel(tx, &ticket, actor, &why)?;
     ticket::get(tx, tenant, id)
+}
+
+/// Whether the base branch may move at any moment: the intent is written and its outcome is not.
+fn is_landing(read: &Read<'_>, ticket: &Ticket) -> Result<bool, Fault> {
+    let nodes = node::list(read, ticket.tenant, ticket.id)?;
+    let lands = |node: &Node| node.kind == NodeKind::Land && node.status == NodeStatus::Running;
+    Ok(nodes.iter().any(lands) && landing::intended(read, ticket.tenant, ticket.id)?.is_some())
 }
 
 /// Answers the question a ticket waits on. The node that asked goes on, on the same branch.

@@ -38,6 +38,9 @@ pub fn start(
     agent: Option<&str>,
 ) -> Result<Option<(Ticket, Node)>, Fault> {
     let Some(node) = node::find(tx, tenant, node_id)? else { return Ok(None) };
+    if !has_place(tx, &node)? {
+        return Ok(None);
+    }
     let now = tx.now();
     let begun = tx.run(
         sql!("tickets.sql", "start"),
@@ -56,6 +59,17 @@ pub fn start(
     Ok(node.map(|node| (ticket, node)))
 }
 
+/// Whether the node's ticket runs or may begin to: others may have taken the project's places since
+/// its job was enqueued. It is started once one of them ends or waits.
+fn has_place(tx: &Tx<'_>, node: &Node) -> Result<bool, Fault> {
+    let ticket = ticket::get(tx, node.tenant, node.ticket)?;
+    if ticket.status != Status::Queued {
+        return Ok(true);
+    }
+    let project = super::project_of(tx, &ticket)?;
+    Ok(advance::places(tx, &project)? > 0)
+}
+
 /// Notes where a ticket is worked on, once that is made.
 pub fn set_workspace(
     tx: &mut Tx<'_>,
@@ -70,11 +84,55 @@ pub fn set_workspace(
     )
 }
 
-/// Puts a started node back, for its job to try again in a while.
-pub fn put_back(tx: &mut Tx<'_>, tenant: TenantId, node: &Node) -> Result<(), Fault> {
+/// Puts a started node back, for its job to try again in a while. `why` is what kept it from going
+/// on.
+pub fn put_back(tx: &mut Tx<'_>, tenant: TenantId, node: &Node, why: &str) -> Result<(), Fault> {
     let of = params! { ":tenant": tenant, ":id": node.id, ":attempt": node.attempt };
-    tx.run(sql!("nodes.sql", "put_back"), of)?;
-    Ok(())
+    if tx.run(sql!("nodes.sql", "put_back"), of)? == 0 {
+        return Ok(());
+    }
+    let said = format!("{} is tried again in a while: {}", node.name, text::first_line(why));
+    note(tx, node, Happened::Interrupted, &said)
+}
+
+/// Whether the record still waits for this start of the node: nothing ended or restarted it
+/// meanwhile.
+pub fn is_current(read: &Read<'_>, node: &Node) -> Result<bool, Fault> {
+    let now = node::find(read, node.tenant, node.id)?;
+    Ok(now.is_some_and(|now| now.status == NodeStatus::Running && now.attempt == node.attempt))
+}
+
+/// Notes what a start of a node used up and left that was stopped before it had a result.
+pub fn cut_short(tx: &mut Tx<'_>, tenant: TenantId, node: &Node, left: &Left) -> Result<(), Fault> {
+    let noted = tx.run(
+        sql!("nodes.sql", "cut_short"),
+        params! { ":tenant": tenant, ":id": node.id, ":attempt": node.attempt,
+        ":model": left.model, ":log": left.log, ":log_lines": to_int(left.log_lines),
+        ":turns": to_int(left.turns), ":input": to_int(left.input_tokens),
+        ":output": to_int(left.output_tokens), ":cost": to_int(left.cost_micros) },
+    )?;
+    if noted == 0 {
+        return Ok(());
+    }
+    add_up(tx, tenant, node, left)
+}
+
+/// Adds what a node's run used up and left to its ticket.
+fn add_up(tx: &mut Tx<'_>, tenant: TenantId, node: &Node, left: &Left) -> Result<(), Fault> {
+    let summary = left.summary.as_deref().map(|text| text::cut(text, SUMMARY_MAX));
+    tx.run_one(
+        sql!("tickets.sql", "add_usage"),
+        params! { ":tenant": tenant, ":id": node.ticket, ":turns": to_int(left.turns),
+        ":input": to_int(left.input_tokens), ":output": to_int(left.output_tokens),
+        ":summary": summary },
+    )?;
+    match left.checkpoint_commits {
+        Some(commits) => tx.run_one(
+            sql!("tickets.sql", "set_checkpoint"),
+            params! { ":tenant": tenant, ":id": node.ticket, ":commits": to_int(commits) },
+        ),
+        None => Ok(()),
+    }
 }
 
 /// Notes that a node's job was given up, where no run is left to say it.
@@ -169,16 +227,7 @@ fn close(
     if !write(tx, tenant, node, Closing { status, reason, wants_round }, left)? {
         return Ok(false);
     }
-    let summary = left.summary.as_deref().map(|text| text::cut(text, SUMMARY_MAX));
-    tx.run_one(
-        sql!("tickets.sql", "add_usage"),
-        params! { ":tenant": tenant, ":id": node.ticket, ":turns": to_int(left.turns),
-        ":input": to_int(left.input_tokens), ":output": to_int(left.output_tokens),
-        ":summary": summary },
-    )?;
-    if let Some(commits) = left.checkpoint_commits {
-        set_checkpoint(tx, tenant, node, commits)?;
-    }
+    add_up(tx, tenant, node, left)?;
     let said = match reason {
         Some(reason) => format!("{} failed: {}", node.name, text::first_line(reason)),
         None => format!("{} done.", node.name),
@@ -217,19 +266,6 @@ fn write(
     Ok(changed == 1)
 }
 
-/// Notes how many commits a ticket's branch has that are not on its base.
-pub fn set_checkpoint(
-    tx: &mut Tx<'_>,
-    tenant: TenantId,
-    node: &Node,
-    commits: u64,
-) -> Result<(), Fault> {
-    tx.run_one(
-        sql!("tickets.sql", "set_checkpoint"),
-        params! { ":tenant": tenant, ":id": node.ticket, ":commits": to_int(commits) },
-    )
-}
-
 /// Notes that a node's agent asks a person something. The ticket waits; its place goes to another.
 pub fn ask(
     tx: &mut Tx<'_>,
@@ -243,16 +279,7 @@ pub fn ask(
     if !write(tx, tenant, node, waits, left)? {
         return Ok(false);
     }
-    let summary = left.summary.as_deref().map(|text| text::cut(text, SUMMARY_MAX));
-    tx.run_one(
-        sql!("tickets.sql", "add_usage"),
-        params! { ":tenant": tenant, ":id": node.ticket, ":turns": to_int(left.turns),
-        ":input": to_int(left.input_tokens), ":output": to_int(left.output_tokens),
-        ":summary": summary },
-    )?;
-    if let Some(commits) = left.checkpoint_commits {
-        set_checkpoint(tx, tenant, node, commits)?;
-    }
+    add_up(tx, tenant, node, left)?;
     questions::ask(tx, tenant, node.ticket, node.id, question, choices)?;
     set_status(tx, tenant, node, Status::AwaitingInput)?;
     let said = format!("{} asks: {question}", node.name);

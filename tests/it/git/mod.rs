@@ -152,7 +152,7 @@ fn tip_in(directory: &Path, branch: &str) -> CommitId {
 }
 
 /// Runs git in a directory as a person with a name and no settings of their own.
-fn run_in(directory: &Path, args: &[&str]) -> String {
+pub(crate) fn run_in(directory: &Path, args: &[&str]) -> String {
     let output = assert_cmd::Command::new("git")
         .args(args)
         .current_dir(directory)

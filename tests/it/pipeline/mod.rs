@@ -1,0 +1,12 @@
+//! The pipeline under bad input, interruption and everything that agents do wrong: each case ends
+//! in a clear error or a terminal state with its reason, with nothing lost and nothing left behind.
+
+mod agents;
+mod landing;
+mod names;
+mod people;
+mod repositories;
+mod rounds;
+mod stage;
+
+pub(crate) use stage::{furnish, landings, left_in, make_repository, settings};

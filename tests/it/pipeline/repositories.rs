@@ -1,0 +1,161 @@
+//! Repositories that cannot be used, and one behind an address.
+
+use std::fs;
+
+use serde_json::json;
+
+use super::stage::{ADDS_A_FILE, Digest, Stage};
+use crate::git::run_in;
+
+/// A ticket on a repository that was put at `place` by `make`, and is then to fail.
+async fn fails_at(place: &str, make: impl FnOnce(&Stage)) -> (Stage, Digest) {
+    let stage = Stage::with(ADDS_A_FILE, |_, location| {
+        *location = location.replace("/person", &format!("/{place}"));
+    })
+    .await;
+    make(&stage);
+    let digest = stage.ends("failed").await;
+    assert_eq!(digest.outcome(), "failed");
+    (stage, digest)
+}
+
+#[tokio::test]
+async fn a_repository_that_is_not_there_is_named() {
+    let (stage, digest) = fails_at("nowhere", |_| ()).await;
+
+    let expected = format!("There is nothing at {}.", stage.path("nowhere").display());
+    assert!(digest.reason().starts_with(&expected), "{}", digest.reason());
+    stage.close().await;
+}
+
+#[tokio::test]
+async fn a_folder_that_is_no_repository_is_refused_and_left_as_it_is() {
+    let (stage, digest) = fails_at("folder", |stage| {
+        fs::create_dir(stage.path("folder")).unwrap();
+        fs::write(stage.path("folder/mine.txt"), "mine").unwrap();
+    })
+    .await;
+
+    assert!(digest.reason().contains("is not the top directory of a git repository"));
+    assert_eq!(fs::read_dir(stage.path("folder")).unwrap().count(), 1);
+    stage.close().await;
+}
+
+#[tokio::test]
+async fn a_repository_without_commits_says_how_to_make_one() {
+    let (stage, digest) = fails_at("empty", |stage| {
+        fs::create_dir(stage.path("empty")).unwrap();
+        run_in(&stage.path("empty"), &["init", "--quiet", "--initial-branch=main"]);
+    })
+    .await;
+
+    assert!(digest.reason().contains("has no commits"), "{}", digest.reason());
+    assert!(digest.reason().contains("git commit --allow-empty"), "{}", digest.reason());
+    stage.close().await;
+}
+
+#[tokio::test]
+async fn an_empty_first_commit_is_enough() {
+    let stage = Stage::with(ADDS_A_FILE, |_, location| {
+        *location = location.replace("/person", "/empty");
+        fs::create_dir(&*location).unwrap();
+        let place = std::path::Path::new(&*location);
+        run_in(place, &["init", "--quiet", "--initial-branch=main"]);
+        run_in(place, &["commit", "--quiet", "--allow-empty", "-m", "First"]);
+    })
+    .await;
+
+    stage.ends("succeeded").await;
+
+    assert_eq!(fs::read_to_string(stage.path("empty/hello.txt")).unwrap(), "hello\n");
+    stage.close().await;
+}
+
+#[tokio::test]
+async fn a_base_branch_that_is_gone_is_named_with_those_that_are_there() {
+    let (stage, digest) = fails_at("person", |stage| {
+        stage.git(&["branch", "-m", "main", "trunk"]);
+    })
+    .await;
+
+    assert!(digest.reason().contains("has no branch “main”"), "{}", digest.reason());
+    assert!(digest.reason().contains("trunk"), "{}", digest.reason());
+    stage.close().await;
+}
+
+#[tokio::test]
+async fn a_ticket_that_failed_for_its_repository_goes_on_once_that_is_mended() {
+    let (stage, digest) = fails_at("person", |stage| {
+        stage.git(&["branch", "-m", "main", "trunk"]);
+    })
+    .await;
+    stage.git(&["branch", "-m", "trunk", "main"]);
+
+    stage.call("retry_ticket", json!({ "ticket": digest.name() })).await;
+
+    stage.until(digest.name(), "succeeded").await;
+    assert_eq!(stage.read("hello.txt"), "hello\n");
+    stage.close().await;
+}
+
+#[tokio::test]
+async fn a_remote_that_does_not_answer_is_named_with_its_words() {
+    let stage = Stage::with(ADDS_A_FILE, |_, location| {
+        *location = format!("file://{}", location.replace("/person", "/nowhere.git"));
+    })
+    .await;
+
+    let digest = stage.ends("failed").await;
+
+    assert!(digest.reason().contains("cannot be reached"), "{}", digest.reason());
+    assert!(digest.reason().contains("nowhere.git"), "{}", digest.reason());
+    stage.close().await;
+}
+
+#[tokio::test]
+async fn a_ticket_lands_on_a_remote_by_push() {
+    let stage = Stage::with(ADDS_A_FILE, |_, location| {
+        let bare = location.replace("/person", "/bare.git");
+        run_in(location.as_ref(), &["clone", "--quiet", "--bare", ".", &bare]);
+        *location = format!("file://{bare}");
+    })
+    .await;
+
+    let digest = stage.ends("succeeded").await;
+
+    let tip = run_in(&stage.path("bare.git"), &["rev-parse", "main"]);
+    assert_eq!(digest.0["ticket"]["commitSha"], tip.as_str());
+    assert_eq!(run_in(&stage.path("bare.git"), &["show", "main:hello.txt"]), "hello");
+    assert_eq!(stage.read("hello.txt"), "", "the person's repository is another one");
+    stage.close().await;
+}
+
+#[tokio::test]
+async fn a_remote_that_refuses_the_push_fails_with_its_words() {
+    let stage = Stage::with(ADDS_A_FILE, |_, location| {
+        let bare = location.replace("/person", "/bare.git");
+        run_in(location.as_ref(), &["clone", "--quiet", "--bare", ".", &bare]);
+        run_in(bare.as_ref(), &["config", "receive.denyNonFastForwards", "true"]);
+        let hook = format!("{bare}/hooks/pre-receive");
+        fs::create_dir_all(format!("{bare}/hooks")).unwrap();
+        fs::write(&hook, "#!/bin/sh\necho 'main is frozen' >&2\nexit 1\n").unwrap();
+        set_mode(&hook, 0o755);
+        *location = format!("file://{bare}");
+    })
+    .await;
+    let ticket = stage.dispatch("Say hello").await;
+
+    // It is tried again for about a minute; what is wrong can be seen from the first refusal on.
+    let said = "SELECT text FROM ticket_events WHERE text LIKE '%main is frozen%' \
+                OR text LIKE '%pre-receive hook declined%'";
+    stage.until_so("the refusal is told", || !stage.column(said).is_empty()).await;
+
+    stage.call("cancel_ticket", json!({ "ticket": ticket })).await;
+    let digest = stage.until(&ticket, "cancelled").await;
+    assert!(stage.digest(digest.name()).await.0["salvageNote"].is_string());
+}
+
+fn set_mode(path: &str, mode: u32) {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
