@@ -38,14 +38,13 @@ pub(super) async fn run(
         () = ctx.cancel.cancelled() => return Err(stopped(ctx)),
         turn = env.landings.take(&repository) => turn,
     };
-    let came = match finish_earlier(env, task, desk).await? {
-        Some(came) => came,
-        None => {
-            let log = AgentLog::start(env, task).await?;
-            let landed = land(env, ctx, task, desk, &log).await;
-            let logged = log.keep(env).await;
-            landed.map(|came| came.logged(logged)).map_err(|stopped| stopped.logged(logged))?
-        }
+    let came = if let Some(came) = finish_earlier(env, task, desk).await? {
+        came
+    } else {
+        let log = AgentLog::start(env, task).await?;
+        let landed = land(env, ctx, task, desk, &log).await;
+        let logged = log.keep(env).await;
+        landed.map(|came| came.logged(logged)).map_err(|stopped| stopped.logged(logged))?
     };
     if came.is_good() {
         clear_desk(desk).await;
