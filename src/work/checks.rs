@@ -13,7 +13,7 @@ use super::env::Env;
 use super::run_node::Task;
 use crate::base::redact::redact;
 use crate::base::{Fault, RunId, text};
-use crate::projects::agents::Profile;
+use crate::projects::agents::{Profile, verbatim};
 use crate::proofs::{Evidence, Verdict};
 use crate::store::Hash;
 use crate::tickets::processes::{self, Recorded};
@@ -129,8 +129,8 @@ fn launch(
     run: RunId,
     log: mpsc::Sender<LogLine>,
 ) -> Launch {
-    let shell = ["sh", "-c", line.command].map(|word| word.replace('{', "{{"));
-    let mut profile = Profile::script(shell.to_vec());
+    let shell = vec!["sh".to_owned(), "-c".to_owned(), verbatim(line.command)];
+    let mut profile = Profile::script(shell);
     profile.timeout_secs = line.time.as_secs();
     // A check may be silent while it works; its own time is the limit.
     profile.idle_timeout_secs = line.time.as_secs();

@@ -4,6 +4,7 @@
 mod accounts;
 mod cli;
 mod contract;
+mod crash;
 mod git;
 mod golden;
 mod harness;

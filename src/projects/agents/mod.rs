@@ -15,7 +15,7 @@ mod builtin;
 mod template;
 
 pub use builtin::Builtin;
-pub use template::Fill;
+pub use template::{Fill, verbatim};
 use template::{Piece, pieces};
 
 words! {

@@ -100,6 +100,27 @@ pub(super) fn pieces(argument: &str) -> Vec<Piece<'_>> {
     out
 }
 
+/// The argument that stands for this very text, whatever braces it holds.
+#[must_use]
+pub fn verbatim(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(open) = rest.find('{') {
+        let after = &rest[open + 1..];
+        let length = after.bytes().take_while(u8::is_ascii_alphabetic).count();
+        out.push_str(&rest[..=open]);
+        rest = after;
+        if length > 0 && after[length..].starts_with('}') {
+            out.push('{');
+            out.push_str(&after[..=length]);
+            out.push('}');
+            rest = &after[length + 1..];
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -128,7 +149,19 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_shell_line_with_braces_is_itself() {
+        let line = "test -e a || { echo no; exit 3; }; awk '{print}' ${x} {{y}}";
+
+        assert_eq!(shown(&verbatim(line)), line);
+    }
+
     proptest! {
+        #[test]
+        fn any_text_can_be_said_verbatim(text in "[{}a-zé1 ]{0,20}") {
+            prop_assert_eq!(shown(&verbatim(&text)), text);
+        }
+
         #[test]
         fn a_text_without_braces_is_one_piece(text in "[^{]{0,20}") {
             prop_assert_eq!(pieces(&text), [Piece::Text(&text)]);

@@ -168,9 +168,9 @@ async fn a_grandchild_that_leaves_the_group_is_ended_with_the_run() {
 
 #[tokio::test]
 async fn what_a_reader_changes_or_commits_never_lands() {
-    let script = r#"
+    let script = "
         if is review; then echo evil >evil.txt; git add .; git commit -qm Evil; echo x >x.txt; fi
-        if is implement; then echo hello >hello.txt; fi"#;
+        if is implement; then echo hello >hello.txt; fi";
     let stage = Stage::new(script).await;
 
     stage.ends("succeeded").await;

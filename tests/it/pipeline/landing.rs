@@ -40,8 +40,7 @@ async fn a_conflict_fails_with_the_files_and_leaves_the_base_alone() {
 #[tokio::test]
 async fn where_the_base_moved_the_merged_result_is_checked_before_it_lands() {
     let stage = Stage::with(WAITS, |settings, _| {
-        let check = r#"ls >>"$OLDPWD/nothing" 2>/dev/null; test -e hello.txt && ls"#;
-        settings.verify.push(VerifyCommand::new("files", check));
+        settings.verify.push(VerifyCommand::new("files", "test -e hello.txt"));
     })
     .await;
     let ticket = stage.dispatch("Say hello").await;

@@ -6,9 +6,9 @@ use serde_json::json;
 
 use super::stage::Stage;
 
-/// An agent that waits the first time, and works the second.
+/// An agent that waits the first time, takes a moment to end, and works the second time.
 const WAITS_ONCE: &str = "if is implement; then echo half >half.txt
-    if once first; then echo waiting; tell ready; trap '' TERM; sleep 60; fi
+    if once first; then echo waiting; tell ready; trap 'sleep 0.3; exit 1' TERM; sleep 60; fi
     echo whole >whole.txt; fi";
 
 #[tokio::test]

@@ -56,7 +56,7 @@ async fn rounds_are_bounded_and_a_retry_adds_some() {
 #[tokio::test]
 async fn a_failed_verification_is_what_the_next_round_reads() {
     let script = r#"if is implement; then case "$prompt" in
-        *"the greeting is missing"*) echo hello >hello.txt;; *) echo x >x.txt;; esac; fi"#;
+        *"exit code 3"*"the greeting is missing"*) echo hello >hello.txt;; *) echo x >x.txt;; esac; fi"#;
     let stage = Stage::with(script, |settings, _| {
         let check = "test -e hello.txt || { echo the greeting is missing; exit 3; }";
         settings.verify.push(VerifyCommand::new("greeting", check));

@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 use crate::git::run_in;
 
 /// How long anything may take to come about.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// How soon to look again, should an event have been missed.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
@@ -339,7 +339,7 @@ pub(crate) fn left_in(root: &Path) -> Vec<String> {
         let is_runs = folder == root.join("data/runs");
         for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
             let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
-            let is_lock = name.ends_with(".lock");
+            let is_lock = path.extension().is_some_and(|extension| extension == "lock");
             let is_landing = name.starts_with("landing-");
             if is_runs || is_lock || is_landing || name == "MERGE_HEAD" || name == "rebase-merge" {
                 left.push(path.display().to_string());
