@@ -264,8 +264,8 @@ async fn conflicts(
     let reason = format!("The work conflicts with {} in {list}.", desk.base);
     let mut came = Came::bad(reason);
     let act = format!(
-        "In the ticket's work tree, run `git -C {} merge {}`, resolve {list}, commit, and retry the \
-         ticket.",
+        "In the ticket's work tree, run `git -C {} merge {}`, resolve {list}, commit, and retry \
+         the ticket.",
         desk.tree.path.display(),
         desk.base
     );

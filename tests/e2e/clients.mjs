@@ -110,7 +110,8 @@ describe("a client that only speaks stdio", () => {
   it("is refused with a key that nobody made", async () => {
     const client = new first.Client(WHO);
 
-    await assert.rejects(client.connect(new first.StdioClientTransport(bridge(NO_SUCH_KEY))), refused);
+    const transport = new first.StdioClientTransport(bridge(NO_SUCH_KEY));
+    await assert.rejects(client.connect(transport), refused);
 
     await client.close();
   });

@@ -8,6 +8,9 @@ import { after, before, describe, it } from "node:test";
 import { Bench, until } from "./harness/bench.mjs";
 import { Browser, setUp, signIn } from "./harness/browser.mjs";
 
+/** A table as agents write them. */
+const TABLE = "| a | b |\n|--|--|\n| 1 | 2 |";
+
 const require = createRequire(`${process.env.ASSAY_NODE_MODULES}/`);
 const { source: axe } = require("axe-core");
 
@@ -136,11 +139,13 @@ describe("pages of somebody who is signed in", () => {
     await call("dispatch_ticket", {
       ...asked,
       title: `A title without a place to break: ${"x".repeat(120)}`,
-      description: `## A heading\n\n\`\`\`\n${"wide ".repeat(60)}\n\`\`\`\n\n| a | b |\n|--|--|\n| 1 | 2 |`,
+      description: `## A heading\n\n\`\`\`\n${"wide ".repeat(60)}\n\`\`\`\n\n${TABLE}`,
       depends_on: ["ACME-4"],
       depends_on_reason: "It greets the visitor with the words of that ticket.",
     });
-    const wanted = { "ACME-2": "succeeded", "ACME-3": "awaiting_input", "ACME-4": "awaiting_input" };
+    const wanted = {
+      "ACME-2": "succeeded", "ACME-3": "awaiting_input", "ACME-4": "awaiting_input",
+    };
     for (const [ticket, status] of Object.entries(wanted)) {
       await until(`${ticket} is ${status}`, async () => {
         return JSON.parse(await call("get_ticket", { ticket })).data.ticket.status === status;
@@ -162,7 +167,9 @@ describe("pages of somebody who is signed in", () => {
 
   it("a ticket with everything unfolded", async () => {
     await page.goto("/tickets/ACME-1");
-    await page.evaluate(() => document.querySelectorAll("details.node").forEach((d) => (d.open = true)));
+    await page.evaluate(() => {
+      document.querySelectorAll("details.node").forEach((node) => (node.open = true));
+    });
     await look(page);
   });
 
