@@ -217,6 +217,8 @@ impl App {
             .route("/api/mcp/v1/invoke", any(invoke::enter).with_state(invoke))
             .route("/api/ci/projects", get(ci::list_projects).with_state(ci))
             .route("/api/{*path}", any(ci::unknown))
+            .route("/schemas", get(schemas::index))
+            .route("/schemas/", get(schemas::index))
             .route("/schemas/{format}/{file}", get(schemas::show))
             .merge(mcp::routes(Arc::new(door)));
         Router::new()

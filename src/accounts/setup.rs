@@ -10,6 +10,7 @@ use super::passwords::PasswordHash;
 use super::plans::Plan;
 use super::tenants::{self, Tenant};
 use super::users::{self, NewUser, Role, User};
+use crate::base::text::or_list;
 use crate::base::{Code, Fault, Secret};
 use crate::store::{Read, Tx};
 use crate::{params, sql};
@@ -57,7 +58,8 @@ pub struct FirstOwner<'a> {
 }
 
 /// Uses the link up: makes the first owner. A tenant that the command line made before gets the
-/// name and the owner; otherwise one is made.
+/// name and the owner; of several, the one of that name or slug gets the owner; where there is
+/// none, one is made.
 pub fn consume(
     tx: &mut Tx<'_>,
     token: &Secret,
@@ -72,14 +74,7 @@ pub fn consume(
     let now = tx.now();
     let params = params! { ":token_hash": token.digest(), ":now": now };
     tx.run_one(sql!("accounts.sql", "use_setup_link"), params)?;
-    let tenant = match tenants::choose(tx, None)? {
-        None => tenants::create(tx, owner.tenant, Plan::default())?,
-        Some(mut tenant) => {
-            tenants::rename(tx, tenant.id, owner.tenant)?;
-            owner.tenant.trim().clone_into(&mut tenant.name);
-            tenant
-        }
-    };
+    let tenant = tenant_of(tx, owner.tenant.trim())?;
     let new = NewUser {
         email: owner.email,
         name: owner.name,
@@ -88,4 +83,27 @@ pub fn consume(
     };
     let user = users::create(tx, tenant.id, &new)?;
     Ok((tenant, user))
+}
+
+/// The tenant whose first owner is made. People know a tenant as their team.
+fn tenant_of(tx: &mut Tx<'_>, named: &str) -> Result<Tenant, Fault> {
+    let mut all = tenants::list(tx)?;
+    if all.len() > 1 {
+        if let Some(tenant) = tenants::find_by_slug(tx, named)? {
+            return Ok(tenant);
+        }
+        let is_meant = |tenant: &Tenant| tenant.name.to_lowercase() == named.to_lowercase();
+        let slugs: Vec<&str> = all.iter().take(10).map(|tenant| tenant.slug.as_str()).collect();
+        let said = format!("there are several; name the one that is yours: {}.", or_list(&slugs));
+        let found = all.iter().find(|tenant| is_meant(tenant)).cloned();
+        return found.ok_or_else(|| Fault::argument("team", said));
+    }
+    match all.pop() {
+        None => tenants::create(tx, named, Plan::default()),
+        Some(mut tenant) => {
+            tenants::rename(tx, tenant.id, named)?;
+            named.clone_into(&mut tenant.name);
+            Ok(tenant)
+        }
+    }
 }

@@ -5,6 +5,7 @@ pub mod assets;
 pub mod auth;
 pub mod ci;
 pub mod dashboard;
+pub mod fresh_keys;
 pub mod graph;
 pub mod health;
 pub mod host;

@@ -1,13 +1,18 @@
-//! `GET /schemas/<format>/v<N>.json`: the published JSON Schemas.
+//! `GET /schemas` and `GET /schemas/<format>/v<N>.json`: the published JSON Schemas.
 
 use axum::Json;
 use axum::extract::Path;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::contract::schema;
+
+/// Says which schemas there are.
+pub async fn index() -> Json<Value> {
+    Json(json!({ "schemas": known() }))
+}
 
 /// Answers with a schema, or says which there are.
 pub async fn show(Path((format, file)): Path<(String, String)>) -> Response {
@@ -19,10 +24,12 @@ pub async fn show(Path((format, file)): Path<(String, String)>) -> Response {
         let headers = [(CACHE_CONTROL, "public, max-age=3600"), (ACCESS_CONTROL_ALLOW_ORIGIN, "*")];
         return (headers, Json(schema)).into_response();
     }
-    let known: Vec<String> = schema::FORMATS
-        .iter()
-        .map(|(format, version)| format!("/schemas/{format}/v{version}.json"))
-        .collect();
-    let said = json!({ "error": "There is no such schema.", "known": known });
+    let said = json!({ "error": "There is no such schema.", "known": known() });
     (StatusCode::NOT_FOUND, Json(said)).into_response()
+}
+
+/// The paths of the published schemas.
+fn known() -> Vec<String> {
+    let path = |(format, version): &(&str, u32)| format!("/schemas/{format}/v{version}.json");
+    schema::FORMATS.iter().map(path).collect()
 }

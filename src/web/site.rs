@@ -10,6 +10,7 @@ use http::request::Parts;
 use tokio_util::sync::CancellationToken;
 
 use super::auth::Cookies;
+use super::fresh_keys::FreshKeys;
 use super::live_logs::LiveLogs;
 use crate::accounts::Throttle;
 use crate::base::{Clock, Entropy, Millis, RequestId};
@@ -25,6 +26,7 @@ pub struct Site(Arc<Inner>);
 struct Inner {
     setup: Setup,
     throttle: Throttle,
+    fresh_keys: FreshKeys,
 }
 
 /// What a [`Site`] is made of.
@@ -57,7 +59,8 @@ impl Site {
     /// The site.
     #[must_use]
     pub fn new(setup: Setup) -> Self {
-        Self(Arc::new(Inner { setup, throttle: Throttle::default() }))
+        let (throttle, fresh_keys) = (Throttle::default(), FreshKeys::default());
+        Self(Arc::new(Inner { setup, throttle, fresh_keys }))
     }
 
     pub(super) fn db(&self) -> &Db {
@@ -103,6 +106,11 @@ impl Site {
     /// Attempts to sign in.
     pub(super) fn throttle(&self) -> &Throttle {
         &self.0.throttle
+    }
+
+    /// Keys that were just made and not yet shown.
+    pub(super) fn fresh_keys(&self) -> &FreshKeys {
+        &self.0.fresh_keys
     }
 
     pub(super) fn cookies(&self) -> Cookies {

@@ -2,12 +2,13 @@
 
 use askama::Template;
 use axum::extract::State;
+use axum::response::Response;
 
 use super::parts::Code;
 use super::shell::Shell;
 use crate::projects;
 use crate::web::auth::Anyone;
-use crate::web::page::Page;
+use crate::web::page::{Page, go_to};
 use crate::web::site::Site;
 use crate::web::trouble::Trouble;
 
@@ -34,6 +35,11 @@ pub(super) struct Client {
     /// Where the snippet goes.
     pub(super) where_to: &'static str,
     pub(super) snippet: Code,
+}
+
+/// `GET /docs`: the first page of the reference.
+pub(super) async fn lead_here() -> Response {
+    go_to("/docs/connect")
 }
 
 /// `GET /docs/connect`. Everybody may read it; who is signed in reads their own project's name.

@@ -34,6 +34,8 @@ pub(super) struct HomePage {
     start: Option<Vec<Step>>,
     gauges: Vec<Gauge>,
     waits: Vec<Wait>,
+    /// Where the rest is of what waits, where the list does not hold all.
+    waits_more: Option<Link>,
     runs: Vec<Run>,
     /// Running tickets beyond those listed.
     runs_more: u64,
@@ -118,9 +120,11 @@ impl HomePage {
         let newest =
             |status| ticket::list(read, actor.tenant, Of::Tenant, Some(status), SHOWN, None);
         let running = newest(Status::Running)?;
+        let waits = waits(read, actor, now)?;
         Ok(Self {
             gauges: gauges(count),
-            waits: waits(read, actor, now)?,
+            waits_more: waits_more(&waits, count),
+            waits,
             runs_more: count(Status::Running).saturating_sub(running.len() as u64),
             runs: running.iter().map(|one| Run::load(read, one, now)).collect::<Result<_, _>>()?,
             landed: newest(Status::Succeeded)?
@@ -137,6 +141,7 @@ impl HomePage {
             start: None,
             gauges: Vec::new(),
             waits: Vec::new(),
+            waits_more: None,
             runs: Vec::new(),
             runs_more: 0,
             landed: Vec::new(),
@@ -145,18 +150,19 @@ impl HomePage {
 }
 
 fn gauges(count: impl Fn(Status) -> u64) -> Vec<Gauge> {
-    let gauge = |status, label, href, tone| Gauge {
-        count: humane::count(count(status)),
-        label,
-        href,
-        tone,
+    let tile = |count, label, href, tone| Gauge { count: humane::count(count), label, href, tone };
+    let gauge = |status, label, href, tone| tile(count(status), label, href, tone);
+    let (failed, late) = (count(Status::Failed), count(Status::Timeout));
+    let amiss = match (failed, late) {
+        (0, 1..) => "/tickets?status=timeout",
+        _ => "/tickets?status=failed",
     };
     vec![
         gauge(Status::AwaitingInput, "need an answer", "/tickets?status=awaiting_input", "wait"),
         gauge(Status::Running, "running", "/tickets?status=running", "run"),
         gauge(Status::Queued, "queued", "/tickets?status=queued", ""),
         gauge(Status::Blocked, "blocked", "/tickets?status=blocked", "hold"),
-        gauge(Status::Failed, "failed", "/tickets?status=failed", "bad"),
+        tile(failed + late, "failed or timed out", amiss, "bad"),
         gauge(Status::Succeeded, "landed", "/tickets?status=succeeded", "ok"),
     ]
 }
@@ -178,6 +184,21 @@ fn waits(read: &Read<'_>, actor: &Actor, now: Millis) -> Result<Vec<Wait>, Fault
     }
     waits.truncate(2 * SHOWN as usize);
     Ok(waits)
+}
+
+/// The list of the first sort of ticket that waits and of which not all are shown.
+fn waits_more(shown: &[Wait], count: impl Fn(Status) -> u64) -> Option<Link> {
+    let sorts = [
+        (Status::AwaitingInput, "All that need an answer"),
+        (Status::Failed, "All that failed"),
+        (Status::Timeout, "All that timed out"),
+    ];
+    let is_cut = |(status, _): &(Status, &str)| {
+        let mark = Mark::status(status.word());
+        (shown.iter().filter(|wait| wait.mark == mark).count() as u64) < count(*status)
+    };
+    let (status, label) = sorts.into_iter().find(is_cut)?;
+    Some(Link::new(label, format!("/tickets?status={}", status.word())))
 }
 
 impl Wait {
@@ -309,6 +330,7 @@ impl HomePage {
                 _ => 2,
             }),
             waits: samples::waits(),
+            waits_more: Some(Link::new("All that failed", "/tickets?status=failed")),
             runs: vec![samples::run()],
             landed: vec![
                 samples::landed(41, "Show the price with its currency", "abc123def456"),

@@ -17,6 +17,7 @@ use crate::base::{Code, Fault, KeyId, Millis, ProjectId, Secret};
 use crate::projects::{self, LIST_MAX};
 use crate::store::{Read, Tx};
 use crate::web::auth::Visitor;
+use crate::web::fresh_keys::Made;
 use crate::web::page::{Page, PageWith, go_to};
 use crate::web::site::Site;
 use crate::web::trouble::Trouble;
@@ -100,11 +101,19 @@ pub(super) async fn show(
     let now = site.now();
     let page = visitor.read(&site, move |read, visitor| KeysPage::load(read, visitor, now));
     let mut page = page.await?;
+    if did == "made" {
+        page.fresh = site.fresh_keys().take(&visitor.session().id, now).map(|made| FreshKey {
+            clients: docs_connect::clients(site.origin(), made.secret.reveal()),
+            key: made.secret.reveal().to_owned(),
+            name: made.name,
+        });
+    }
     page.shell = page.shell.after(&did);
     Ok(Page(page))
 }
 
-/// `POST /keys`: makes a key and shows it, this once.
+/// `POST /keys`: makes a key and leads to the page that shows it, this once. Loading that page
+/// again makes no other key.
 pub(super) async fn create(
     State(site): State<Site>,
     visitor: Visitor,
@@ -116,16 +125,15 @@ pub(super) async fn create(
     let maker = visitor.clone();
     let made = site.db().write(move |tx| make(tx, &maker, &sent)).await;
     let now = site.now();
-    let mut page =
-        visitor.read(&site, move |read, visitor| KeysPage::load(read, visitor, now)).await?;
     match made {
         Ok((key, secret)) => {
-            let clients = docs_connect::clients(site.origin(), secret.reveal());
-            let key_text = secret.reveal().to_owned();
-            page.fresh = Some(FreshKey { name: key.name, key: key_text, clients });
-            Ok(Page(page).into_response())
+            let made = Made { name: key.name, secret };
+            site.fresh_keys().put(&visitor.session().id, made, now);
+            Ok(go_to("/keys?did=made"))
         }
         Err(fault) => {
+            let page = visitor.read(&site, move |read, visitor| KeysPage::load(read, visitor, now));
+            let mut page = page.await?;
             page.form = KeyForm { name, wrong: wrong_with(fault)? };
             page.scopes = scopes(&scope);
             page.projects = Choice::choose(page.projects, &project);

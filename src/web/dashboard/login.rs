@@ -24,6 +24,8 @@ pub(super) struct LoginPage {
     email: String,
     /// Why the last try was not taken; empty at first.
     wrong: String,
+    /// Whether nobody has an account yet.
+    is_new: bool,
 }
 
 /// Where somebody wanted to go.
@@ -45,20 +47,22 @@ pub(super) struct Sent {
 
 /// `GET /login`.
 pub(super) async fn show(
+    State(site): State<Site>,
     Anyone(visitor): Anyone,
     guest: Guest,
     Query(asked): Query<Asked>,
-) -> Response {
+) -> Result<Response, Trouble> {
     if visitor.is_some() {
-        return go_to(&asked.next);
+        return Ok(go_to(&asked.next));
     }
     let page = LoginPage {
         csrf: guest.csrf.clone(),
         next: asked.next,
         email: String::new(),
         wrong: String::new(),
+        is_new: is_new(&site).await?,
     };
-    (guest_headers(&guest), Page(page)).into_response()
+    Ok((guest_headers(&guest), Page(page)).into_response())
 }
 
 /// `POST /login`.
@@ -77,6 +81,7 @@ pub(super) async fn submit(
         next: sent.next.clone(),
         email: sent.email.clone(),
         wrong,
+        is_new: false,
     };
     if let Err(fault) = site.throttle().admit(&sent.email, &address, site.now()) {
         let page = again(fault.message.clone());
@@ -84,11 +89,17 @@ pub(super) async fn submit(
     }
     let Some(user) = recognise(&site, &sent.email, password).await? else {
         let page = again("E-mail and password do not belong together.".to_owned());
+        let page = LoginPage { is_new: is_new(&site).await?, ..page };
         return Ok(PageWith(StatusCode::UNAUTHORIZED, page).into_response());
     };
     site.throttle().succeeded(&sent.email);
     let cookie = begin(&site, user, &headers, address).await?;
     Ok(([(header::SET_COOKIE, cookie)], go_to(&sent.next)).into_response())
+}
+
+/// Whether nobody has an account yet.
+async fn is_new(site: &Site) -> Result<bool, Fault> {
+    Ok(!site.db().read(users::any).await?)
 }
 
 /// The person of an address and a password. Takes the same time whether the address is known.
@@ -159,6 +170,7 @@ impl LoginPage {
             next: "/tickets".to_owned(),
             email: "ada@example.com".to_owned(),
             wrong: "E-mail and password do not belong together.".to_owned(),
+            is_new: true,
         }
     }
 }

@@ -45,6 +45,8 @@ pub fn routes(site: Site) -> Router {
         .route("/projects/{project}", get(project::show))
         .route("/keys", get(keys::show).post(keys::create))
         .route("/keys/revoke", post(keys::revoke))
+        .route("/docs", get(docs_connect::lead_here))
+        .route("/docs/", get(docs_connect::lead_here))
         .route("/docs/connect", get(docs_connect::show))
         .route("/docs/tools", get(docs_tools::show))
         .route("/docs/errors", get(docs_errors::show))

@@ -151,10 +151,16 @@ impl TicketRow {
             project: project.to_owned(),
             category: ticket.category.as_ref().map(category_label),
             note: reason.map(|reason| text::cut(reason, NOTE_CHARS)),
-            requester: ticket.requester.name.clone().unwrap_or_default(),
+            requester: asked_by(ticket),
             changed: Moment::at(changed, now),
         })
     }
+}
+
+/// Who asked for a ticket; where nobody is named, who filed it.
+pub(super) fn asked_by(ticket: &Ticket) -> String {
+    let named = ticket.requester.name.as_ref().or(ticket.requester.email.as_ref());
+    named.unwrap_or(&ticket.filed_by).clone()
 }
 
 /// The page of a ticket.

@@ -142,6 +142,30 @@ fn a_set_up_link_gives_the_tenant_that_is_there_its_owner_and_name() {
 }
 
 #[test]
+fn a_set_up_link_gives_the_one_of_several_tenants_that_is_named_its_owner() {
+    let at = Fixture::new();
+    at.tenant("Acme");
+    let globex = at.tenant("Globex Works");
+    let token = at.write(setup::mint).unwrap().unwrap();
+    let password = passwords::hash(&Secret::new("correct horse"), &Entropy::seeded(2)).unwrap();
+    let consume = |tenant: &'static str| {
+        let (token, password) = (token.clone(), password.clone());
+        at.write(move |tx| {
+            let email = "ada@example.org";
+            let owner = FirstOwner { tenant, email, name: "Ada", password: &password };
+            setup::consume(tx, &token, &owner)
+        })
+    };
+
+    let unknown = consume("Initech").unwrap_err();
+    let (tenant, user) = consume(" globex works").unwrap();
+
+    assert_eq!(unknown.issues[0].path, "team");
+    assert!(unknown.message.contains("acme or globex-works"), "{unknown:?}");
+    assert_eq!((tenant.name.as_str(), user.tenant), ("Globex Works", globex.id));
+}
+
+#[test]
 fn an_old_set_up_link_is_useless() {
     let at = Fixture::new();
     let token = at.write(setup::mint).unwrap().unwrap();

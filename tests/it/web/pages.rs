@@ -93,13 +93,16 @@ async fn a_key_is_shown_once_works_and_can_be_revoked() {
     let fields = [("name", "Ada's laptop"), ("scope", "mcp_full"), ("project", "")];
     let made = ada.submit("/keys", "/keys", &fields).await;
 
-    let (_, rest) = made.body.split_once("id=\"fresh-key\">").unwrap();
+    assert_eq!((made.status, made.location()), (StatusCode::SEE_OTHER, "/keys?did=made"));
+    let shown = ada.get(made.location()).await;
+    let (_, rest) = shown.body.split_once("id=\"fresh-key\">").unwrap();
     let key = rest.split('<').next().unwrap().to_owned();
     let snippet = format!("Authorization: Bearer {key}");
-    assert!(made.body.contains(&snippet), "the snippets hold the key");
+    assert!(shown.body.contains(&snippet), "the snippets hold the key");
     let caller = server.app.gate().caller(Some(&assay::base::Secret::new(&*key))).await;
     assert_eq!(caller.unwrap().actor.label(), "key Ada's laptop");
-    let list = ada.get("/keys").await.body;
+    let list = ada.get(made.location()).await.body;
+    assert_eq!(list.matches("<th scope=\"row\"").count(), 1);
     assert!(!list.contains(&key) && list.contains("Ada&#39;s laptop"));
 
     let (_, rest) = list.split_once("name=\"key\" value=\"").unwrap();
@@ -143,6 +146,22 @@ async fn a_project_says_what_is_in_the_way() {
     assert!(page.contains("One thing is in the way of tickets."), "{page}");
     assert!(page.contains("To fix it:") && page.contains("/nowhere/acme-widgets"), "{page}");
     assert!(page.contains("make test") && page.contains("script does the work."), "{page}");
+}
+
+#[tokio::test]
+async fn addresses_that_people_guess_lead_somewhere() {
+    let server = Server::start();
+    let browser = server.browser();
+
+    for path in ["/docs", "/docs/"] {
+        assert_eq!(browser.get(path).await.location(), "/docs/connect", "{path}");
+    }
+    for path in ["/schemas", "/schemas/"] {
+        let index = browser.get(path).await.body;
+        assert!(index.contains("/schemas/tool-response/v1.json"), "{path}: {index}");
+    }
+    let door = browser.get("/login").await.body;
+    assert!(door.contains("Nobody has an account yet."), "{door}");
 }
 
 #[tokio::test]

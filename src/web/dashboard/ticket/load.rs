@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use axum::extract::{Path, Query, State};
 
 use super::super::marks::{Mark, Pips};
-use super::super::parts::{Fact, Link, Moment, category_label, plain_word, ticket_href};
+use super::super::parts::{Fact, Link, Moment, asked_by, category_label, plain_word, ticket_href};
 use super::super::shell::{Did, Shell};
 use super::nodes::{self, At};
 use super::{
@@ -112,6 +112,7 @@ impl Stored {
             project: Link::new(&*project.name, format!("/projects/{}", project.slug)),
             mark: Mark::status(ticket.status.word()),
             next: next::step(&digest),
+            is_over: ended,
             can_cancel: can_write && !ended,
             can_retry: can_write && ended && ticket.status != Status::Succeeded,
             can_answer: can_write,
@@ -195,18 +196,27 @@ fn remarks(digest: &Digest) -> Vec<Remark> {
 
 /// The timeline, newest first.
 fn happenings(timeline: &[Entry], digest: &Digest, now: Millis) -> Vec<Happening> {
-    timeline.iter().rev().map(|entry| Happening::of(entry, tone(entry, digest), now)).collect()
+    let mut is_retried = false;
+    let happening = |entry: &Entry| {
+        let tone = tone(entry, digest, is_retried);
+        is_retried |= entry.happened == Happened::Retried;
+        Happening::of(entry, tone, now)
+    };
+    timeline.iter().rev().map(happening).collect()
 }
 
-/// How an entry feels. What ended feels as it ended; only the last of several ends counts.
-fn tone(entry: &Entry, digest: &Digest) -> &'static str {
+/// How an entry feels. What ended feels as it ended. The ticket knows its last end alone; an end
+/// that was retried was no success.
+fn tone(entry: &Entry, digest: &Digest, is_retried: bool) -> &'static str {
     let node = digest.nodes.iter().find(|node| Some(&node.name) == entry.node.as_ref());
     match entry.happened {
         Happened::Landed => "ok",
         Happened::Asked => "wait",
         Happened::AnotherRound | Happened::Interrupted => "hold",
         Happened::NodeEnded => node.map_or("", |node| Mark::status(node.status.word()).tone),
-        Happened::Ended => Mark::status(digest.ticket.status.word()).tone,
+        Happened::Ended if !is_retried => Mark::status(digest.ticket.status.word()).tone,
+        Happened::Ended if entry.text.starts_with("Cancelled") => "idle",
+        Happened::Ended => "bad",
         _ => "",
     }
 }
@@ -225,8 +235,7 @@ fn facts(ticket: &Ticket, project: &Project) -> Vec<Fact> {
         let href = format!("/tickets?project={slug}&category={name}");
         facts.push(Fact::link("Category", Link::new(category_label(category), href)));
     }
-    let who = ticket.requester.name.clone().or_else(|| ticket.requester.email.clone());
-    facts.push(Fact::plain("Asked for by", who.unwrap_or_else(|| ticket.filed_by.clone())));
+    facts.push(Fact::plain("Asked for by", asked_by(ticket)));
     if ticket.turns_used > 0 {
         facts.push(Fact::plain("Turns", humane::count(ticket.turns_used)));
     }

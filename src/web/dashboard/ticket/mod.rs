@@ -30,6 +30,8 @@ pub(super) struct TicketPage {
     project: Link,
     mark: Mark,
     next: NextStep,
+    /// Whether the ticket has ended, so that what is not there will not come.
+    is_over: bool,
     can_cancel: bool,
     can_retry: bool,
     /// Whether the reader may answer the question.

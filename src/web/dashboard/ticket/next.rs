@@ -126,9 +126,16 @@ fn failed(digest: &Digest) -> NextStep {
         (_, None) => "It failed".to_owned(),
     };
     let reason = ticket.failure_reason.as_deref().unwrap_or("No reason was given.");
-    let text = format!("{reason} {}", kept(ticket));
+    let text = format!("{}\n{}", sentence(reason), kept(ticket));
     let link = culprit.map(|node| Link::new("See why", format!("#node-{}", node.name)));
     NextStep { tone: "bad", title, text: text.trim().to_owned(), link }
+}
+
+/// A reason with a mark at its end, so that another sentence can follow.
+fn sentence(reason: &str) -> String {
+    let reason = reason.trim_end();
+    let is_ended = reason.ends_with(['.', '!', '?', ':', '…']);
+    if is_ended { reason.to_owned() } else { format!("{reason}.") }
 }
 
 /// What a retry goes on from.
@@ -145,6 +152,12 @@ fn kept(ticket: &Ticket) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_reason_ends_as_a_sentence_does() {
+        assert_eq!(sentence("sh check.sh: exit code 1\n"), "sh check.sh: exit code 1.");
+        assert_eq!(sentence("Its time was up."), "Its time was up.");
+    }
 
     #[test]
     fn what_is_waited_for_reads_as_a_sentence() {

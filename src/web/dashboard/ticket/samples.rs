@@ -212,6 +212,7 @@ fn ticket(status: &str, nodes: [&str; 6]) -> TicketPage {
             text: "verification-1 checks the branch with the project's commands.".to_owned(),
             link: None,
         },
+        is_over: false,
         can_cancel: true,
         can_retry: false,
         can_answer: true,
