@@ -199,8 +199,8 @@ pub fn add_item(
     Ok(())
 }
 
-/// Marks what people had to do for a landing as done: the ticket was tried again, or has landed. What
-/// other nodes asked of people stays: landing does not do it.
+/// Marks what people had to do for a landing as done: the ticket was tried again, or has landed.
+/// What other nodes asked of people stays: landing does not do it.
 pub fn resolve_landing_actions(
     tx: &mut Tx<'_>,
     tenant: TenantId,

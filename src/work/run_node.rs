@@ -9,7 +9,7 @@ use super::result::{Came, Stopped, To, Why, may_heal};
 use super::workspace::{self, Desk};
 use super::{agent_node, land_node, verify_node};
 use crate::accounts::keys;
-use crate::base::{Code, Fault, TenantId};
+use crate::base::{Fault, TenantId};
 use crate::jobs::{Ctx, JobError, Stop};
 use crate::projects::Project;
 use crate::store::Tx;
@@ -24,9 +24,6 @@ use crate::tickets::ticket;
 
 /// How soon a job that was handed back may start again.
 const HANDED_BACK: Duration = Duration::from_millis(100);
-
-/// How often a node is tried that something outside keeps from going on: for about a minute.
-const TRIES: u32 = 6;
 
 /// A node that was taken up.
 pub(super) struct Task {
@@ -78,7 +75,7 @@ async fn without_result(
             Err(JobError::Later(HANDED_BACK))
         }
         Why::Fault(fault) => match may_heal(fault) {
-            Ok(fault) if !is_last_try(ctx, &fault) => {
+            Ok(fault) if !ctx.is_last_attempt() => {
                 let (tenant, node, said) = (task.tenant, task.node.clone(), fault.message.clone());
                 env.db.write(move |tx| record::put_back(tx, tenant, &node, &said)).await?;
                 Err(JobError::Retry(fault))
@@ -89,13 +86,6 @@ async fn without_result(
             }
         },
     }
-}
-
-/// A full disk or a busy server is waited for; whatever else fails again and again is for a person
-/// to see.
-const fn is_last_try(ctx: &Ctx, fault: &Fault) -> bool {
-    let waits = matches!(fault.code, Code::StorageFull | Code::Unavailable | Code::RateLimited);
-    ctx.is_last_attempt() || (!waits && ctx.attempt >= TRIES)
 }
 
 async fn cut_short(env: &Env, task: &Task, left: record::Left) -> Result<(), Fault> {

@@ -94,7 +94,7 @@ impl Repository {
     /// Fetches the remote's branches. Does nothing for a local repository.
     ///
     /// # Errors
-    /// `ProjectNotReady` where the remote does not answer or refuses; its words are in the message.
+    /// `Upstream` where the remote does not answer or refuses; its words are in the message.
     pub async fn refresh(&self) -> Result<(), Fault> {
         let Some(url) = &self.remote else { return Ok(()) };
         let refspec = format!("+refs/heads/*:{REMOTE_BRANCHES}*");

@@ -132,7 +132,8 @@ impl Server {
         write!(
             stream,
             "POST /api/mcp/v1/invoke HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\
-             Content-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+             Content-Type: application/json\r\nContent-Length: {}\r\n\
+             Connection: close\r\n\r\n{body}",
             self.address,
             self.key,
             body.len()

@@ -84,7 +84,7 @@ async fn a_remote_that_is_gone_is_a_clear_error() {
 
     let fault = repository.refresh().await.expect_err("it is gone");
 
-    assert_eq!(fault.code, Code::ProjectNotReady);
+    assert_eq!(fault.code, Code::Upstream);
     assert!(fault.message.contains("cannot be reached"), "{fault}");
 }
 

@@ -145,7 +145,7 @@ async fn a_remote_that_refuses_the_push_fails_with_its_words() {
     .await;
     let ticket = stage.dispatch("Say hello").await;
 
-    // It is tried again for about a minute; what is wrong can be seen from the first refusal on.
+    // It is tried again for a while; what is wrong can be seen from the first refusal on.
     let said = "SELECT text FROM ticket_events WHERE text LIKE '%main is frozen%' \
                 OR text LIKE '%pre-receive hook declined%'";
     stage.until_so("the refusal is told", || !stage.column(said).is_empty()).await;

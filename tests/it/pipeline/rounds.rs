@@ -37,7 +37,8 @@ async fn rounds_are_bounded_and_a_retry_adds_some() {
     let script = r#"
         if is implement; then echo more >>hello.txt; fi
         if is review; then if [ -e "$STAGE/content" ]; then report '{"outcome":"done"}'
-            else report '{"outcome":"done","verdict":"changes_requested","summary":"Not yet"}'; fi; fi"#;
+            else report '{"outcome":"done","verdict":"changes_requested",
+                "summary":"Not yet"}'; fi; fi"#;
     let stage = Stage::with(script, |settings, _| settings.limits.implement_rounds = 2).await;
 
     let digest = stage.ends("failed").await;
@@ -56,7 +57,8 @@ async fn rounds_are_bounded_and_a_retry_adds_some() {
 #[tokio::test]
 async fn a_failed_verification_is_what_the_next_round_reads() {
     let script = r#"if is implement; then case "$prompt" in
-        *"exit code 3"*"the greeting is missing"*) echo hello >hello.txt;; *) echo x >x.txt;; esac; fi"#;
+        *"exit code 3"*"the greeting is missing"*) echo hello >hello.txt;;
+        *) echo x >x.txt;; esac; fi"#;
     let stage = Stage::with(script, |settings, _| {
         let check = "test -e hello.txt || { echo the greeting is missing; exit 3; }";
         settings.verify.push(VerifyCommand::new("greeting", check));

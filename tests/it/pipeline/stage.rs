@@ -213,12 +213,15 @@ impl Stage {
     /// that the server was well all along.
     pub(super) async fn close(mut self) {
         let idle = async {
-            while self.app.worker().health().await.unwrap().running > 0 {
+            loop {
+                let health = self.app.worker().health().await.unwrap();
+                if health.serving && health.running == 0 {
+                    return;
+                }
                 tokio::time::sleep(LOOK_EVERY).await;
             }
         };
-        tokio::time::timeout(PATIENCE, idle).await.expect("jobs end");
-        assert!(self.app.worker().health().await.unwrap().serving, "the workers ran on");
+        tokio::time::timeout(PATIENCE, idle).await.expect("the workers run on, and jobs end");
         self.app.env().db.check().await.unwrap();
         self.shutdown.cancel();
         (&mut self.serving).await.unwrap();
