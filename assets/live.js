@@ -10,6 +10,7 @@ const LOG_LINES_MAX = 2_000;
 const stream = document.body.dataset.events;
 const wire = document.querySelector("[data-wire]");
 const seen = new Map();
+const folds = new Map();
 const waiting = new Map();
 let source;
 let waitMs = FIRST_WAIT_MS;
@@ -34,8 +35,14 @@ function shapeOf(region) {
   return copy.outerHTML;
 }
 
+// What the server says of a region, and which of its folds it wants open.
+function note(region, shape) {
+  seen.set(region.id, shape);
+  for (const part of region.querySelectorAll("details[id]")) folds.set(part.id, part.open);
+}
+
 function remember(page) {
-  for (const region of page.querySelectorAll("[data-live]")) seen.set(region.id, shapeOf(region));
+  for (const region of page.querySelectorAll("[data-live]")) note(region, shapeOf(region));
 }
 
 function isBeingFilled(region) {
@@ -49,7 +56,10 @@ function isBeingFilled(region) {
 
 function stateOf(region) {
   const open = new Map();
-  for (const part of region.querySelectorAll("details[id]")) open.set(part.id, part.open);
+  // Only what a person opened or closed stays so; the rest follows the server.
+  for (const part of region.querySelectorAll("details[id]")) {
+    if (part.open !== folds.get(part.id)) open.set(part.id, part.open);
+  }
   const scrolled = new Map();
   for (const part of region.querySelectorAll("[id]")) {
     if (part.scrollTop || part.scrollLeft) scrolled.set(part.id, [part.scrollLeft, part.scrollTop]);
@@ -80,8 +90,8 @@ function swap(fresh) {
   const region = document.getElementById(fresh.id);
   const shape = shapeOf(fresh);
   if (!region || seen.get(fresh.id) === shape || isBeingFilled(region)) return;
-  seen.set(fresh.id, shape);
   const state = stateOf(region);
+  note(fresh, shape);
   const logs = [...region.querySelectorAll("[data-log]")];
   const next = document.importNode(fresh, true);
   for (const log of logs) {
@@ -104,7 +114,7 @@ function insert(fresh) {
   const next = document.importNode(fresh, true);
   if (before) known(before).after(next);
   else known(after).before(next);
-  seen.set(fresh.id, shapeOf(fresh));
+  note(fresh, shapeOf(fresh));
   next.dispatchEvent(new CustomEvent("assay:swapped", { bubbles: true }));
 }
 
