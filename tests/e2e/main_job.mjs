@@ -177,7 +177,7 @@ describe("the main job", () => {
 
     await page.getByLabel("green").check();
     await page.click("text=Send the answer");
-    await page.waitForURL("/tickets/WID-2?did=answered");
+    await page.locator(".flash").waitFor();
     await page.evaluate(() => (window.opened = "once"));
     await pageSays("Succeeded");
 
