@@ -145,8 +145,9 @@ fn project(
     let actor = Actor::local(tenant.id, tenant.plan);
     if let Ok(known) = projects::named(tx, &actor, "ACME") {
         if known.repository.as_deref() != Some(location) {
-            let message = "The data directory has another project with the key ACME, so there is no \
-                           room for the demonstration. Give it a data directory of its own: --data.";
+            let message = "The data directory has another project with the key ACME, so there is \
+                           no room for the demonstration. Give it a data directory of its own: \
+                           --data.";
             return Err(Fault::new(Code::Conflict, message));
         }
         return set_program(tx, known, program);
