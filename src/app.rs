@@ -258,7 +258,11 @@ fn make_directory(data: &Path) -> Result<PathBuf, Fault> {
 fn lock(data: &Path) -> Result<File, Fault> {
     let path = data.join("lock");
     let unusable = |error: std::io::Error| {
-        let message = format!("The file {} cannot be used: {error}.", path.display());
+        let message = format!(
+            "The file {} cannot be used: {error}. Choose another data directory with --data, or \
+             give this user the right to write there.",
+            path.display()
+        );
         Fault::new(Code::Unavailable, message).because(error)
     };
     let file = OpenOptions::new()

@@ -3,21 +3,37 @@
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::num::NonZeroU32;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
 use clap::builder::FalseyValueParser;
 use http::Uri;
 
+use crate::base::text::shell_word;
 use crate::base::{Code, Fault, NextAction};
+
+/// The data directory where nothing names another.
+const DEFAULT_DATA: &str = "./assay-data";
 
 /// Where everything is kept.
 #[derive(Debug, Clone, Args)]
 pub struct DataArgs {
     /// The data directory; it is made where there is none
-    #[arg(long, value_name = "DIR", env = "ASSAY_DATA", default_value = "./assay-data")]
+    #[arg(long, value_name = "DIR", env = "ASSAY_DATA", default_value = DEFAULT_DATA)]
     pub data: PathBuf,
+}
+
+/// What a command that somebody is told to run must say of the data directory: ` --data DIR`, or
+/// nothing where it is the default one.
+#[must_use]
+pub fn data_flag(data: &Path) -> String {
+    if data == Path::new(DEFAULT_DATA) {
+        return String::new();
+    }
+    // Whoever runs the command may stand in another folder.
+    let absolute = std::path::absolute(data).unwrap_or_else(|_| data.to_owned());
+    format!(" --data {}", shell_word(&absolute.to_string_lossy()))
 }
 
 /// The flags of `assay serve`, as they were given.
@@ -80,7 +96,7 @@ impl Config {
     /// The settings in the flags, or what is missing and why it is needed.
     pub fn new(args: ServeArgs) -> Result<Self, Fault> {
         if !args.listen.ip().is_loopback() && args.public_url.is_none() {
-            return Err(no_public_url(args.listen));
+            return Err(no_public_url(args.listen, &data_flag(&args.data.data)));
         }
         if let Some(host) = args.allowed_hosts.iter().find(|host| !is_host(host)) {
             let said =
@@ -108,7 +124,7 @@ impl Config {
     }
 }
 
-fn no_public_url(listen: SocketAddr) -> Fault {
+fn no_public_url(listen: SocketAddr, data: &str) -> Fault {
     let message = format!(
         "Other machines can reach {listen}, and no public URL is set. Links, cookies and the check \
          of the host that requests are addressed to all need to know under which name the server \
@@ -118,9 +134,9 @@ fn no_public_url(listen: SocketAddr) -> Fault {
     Fault::new(Code::InvalidArgument, message)
         .issue("--public-url", "is missing; ASSAY_PUBLIC_URL sets it too.")
         .next(NextAction::Run(format!(
-            "assay serve --listen {listen} --public-url https://assay.example"
+            "assay serve --listen {listen} --public-url https://assay.example{data}"
         )))
-        .next(NextAction::Run(format!("assay serve --listen 127.0.0.1:{port}")))
+        .next(NextAction::Run(format!("assay serve --listen 127.0.0.1:{port}{data}")))
 }
 
 fn is_host(text: &str) -> bool {
@@ -247,6 +263,13 @@ mod tests {
         assert_eq!(config.base_url(config.listen), "http://127.0.0.1:7171");
         assert_eq!(config.rate_limit.to_string(), "3000");
         assert!(!config.demo);
+    }
+
+    #[test]
+    fn only_another_data_directory_needs_to_be_named() {
+        assert_eq!(data_flag(Path::new("./assay-data")), "");
+        assert_eq!(data_flag(Path::new("/srv/a")), " --data /srv/a");
+        assert_eq!(data_flag(Path::new("/srv/my data")), " --data '/srv/my data'");
     }
 
     #[test]

@@ -18,6 +18,16 @@ pub fn or_list(words: &[&str]) -> String {
     }
 }
 
+/// A text as one word of a shell's command line, quoted where it must be.
+#[must_use]
+pub fn shell_word(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@%,".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
 /// Lower case, with every run of white space as one space: how names are compared.
 #[must_use]
 pub fn normalised(name: &str) -> String {

@@ -26,11 +26,21 @@ const CALLS_MAX: usize = 64;
 #[derive(Debug, Args)]
 pub(super) struct BridgeArgs {
     /// The server, such as `http://127.0.0.1:7171`
-    #[arg(long, env = "ASSAY_URL")]
+    #[arg(long, env = "ASSAY_URL", value_parser = server_url)]
     url: String,
     /// The key
     #[arg(long, env = "ASSAY_KEY", hide_env_values = true)]
     key: String,
+}
+
+/// An address that can be asked at all, so that a client that starts this hears of a slip at once.
+fn server_url(text: &str) -> Result<String, &'static str> {
+    const EXPECTED: &str = "expected the server's address, such as http://127.0.0.1:7171";
+    let url = reqwest::Url::parse(text.trim()).map_err(|_| EXPECTED)?;
+    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
+        return Err(EXPECTED);
+    }
+    Ok(text.trim().to_owned())
 }
 
 /// Carries messages until standard input ends.
@@ -181,6 +191,16 @@ async fn relay(response: reqwest::Response, answers: &mpsc::Sender<String>) -> a
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_servers_address_is_one_of_http() {
+        for text in ["notaurl", "127.0.0.1:7171", "ftp://a", "localhost:7171", "http://", ""] {
+            assert!(server_url(text).is_err(), "{text}");
+        }
+        for text in ["http://127.0.0.1:7171", "https://assay.example/x/mcp"] {
+            assert!(server_url(text).is_ok(), "{text}");
+        }
+    }
 
     #[test]
     fn a_message_of_the_stateless_era_gets_its_headers() {

@@ -114,8 +114,8 @@ pub(super) fn run(command: Command) -> Done {
 }
 
 fn create(args: Create) -> Done {
-    let workspace = Workspace::open(&args.flags)?;
-    let json = args.flags.json;
+    let workspace = Workspace::open_or_make(&args.flags)?;
+    let (json, dir) = (args.flags.json, workspace.dir());
     let actor = workspace.actor_or_new()?;
     let (key, secret) = workspace.write(move |tx| {
         let new = wanted(tx, &actor, &args)?;
@@ -126,7 +126,12 @@ fn create(args: Create) -> Done {
     if json {
         return output::json(&KeyView::new(&key, Some(&secret)));
     }
-    output::note(&format!("Made the {} key {}. It is shown only this once:", key.scope, key.name));
+    output::note(&format!(
+        "Made the {} key {} in {}. It is shown only this once:",
+        key.scope,
+        key.name,
+        dir.display()
+    ));
     Ok(output::line(secret.reveal())?)
 }
 

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use crate::base::fault::Details;
-use crate::base::{Code, Fault, Millis, NextAction};
+use crate::base::{Code, Fault, Issue, Millis, NextAction};
 
 /// A line of the result.
 pub(super) fn line(text: &str) -> io::Result<()> {
@@ -77,7 +77,13 @@ pub(super) fn failure(error: &anyhow::Error) -> ExitCode {
 
 fn explain(message: &str, details: &Details) -> Vec<String> {
     let mut lines = vec![format!("Error: {message}")];
-    lines.extend(details.issues.iter().map(|issue| format!("  {}: {}", issue.path, issue.message)));
+    // The message of a single problem says all of it already.
+    let told = |issue: &Issue| message.contains(&issue.path) && message.contains(&issue.message);
+    let news = details.issues.iter().filter(|issue| !told(issue));
+    lines.extend(news.map(|Issue { path, message }| match path.as_str() {
+        "" => format!("  {message}"),
+        path => format!("  {path}: {message}"),
+    }));
     lines.extend(details.next.iter().map(|next| match next {
         NextAction::Run(command) => format!("  run: {command}"),
         NextAction::Open(address) => format!("  open: {address}"),
@@ -102,12 +108,24 @@ mod tests {
 
     #[test]
     fn a_failure_names_its_problems_and_what_to_do() {
-        let fault = Fault::argument("name", "it is empty.")
+        let fault = Fault::new(Code::InvalidArgument, "Two problems.")
+            .issue("name", "it is empty.")
+            .issue("", "expected an object")
             .next(NextAction::Run("assay key list".to_owned()));
 
         let lines = explain(&fault.message, &fault);
 
-        assert_eq!(lines[1..], ["  name: it is empty.", "  run: assay key list"]);
+        let expected = ["  name: it is empty.", "  expected an object", "  run: assay key list"];
+        assert_eq!(lines[1..], expected);
+    }
+
+    #[test]
+    fn a_problem_that_the_message_tells_is_not_told_again() {
+        let fault = Fault::argument("name", "it is empty.");
+
+        let lines = explain(&fault.message, &fault);
+
+        assert_eq!(lines, ["Error: The argument name is not usable: it is empty."]);
     }
 
     #[test]

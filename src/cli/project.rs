@@ -9,6 +9,7 @@ use super::project_set::{Setting, absolute_repository};
 use super::workspace::{Flags, Workspace, record};
 use crate::base::Fault;
 use crate::base::fault::Code;
+use crate::projects::agents;
 use crate::projects::git::inspect::State;
 use crate::projects::git::{Git, inspect};
 use crate::projects::health::{Finding, Health, judge};
@@ -153,7 +154,6 @@ pub(super) fn run(command: Command) -> Done {
 }
 
 fn create(args: Create) -> Done {
-    let workspace = Workspace::open(&args.flags)?;
     let json = args.flags.json;
     let mut settings = Settings::default();
     if let Some(agent) = &args.agent {
@@ -161,6 +161,7 @@ fn create(args: Create) -> Done {
     }
     settings.verify = args.verify.iter().map(|line| VerifyCommand::new(line, line)).collect();
     let repository = args.repository.as_deref().map(absolute_repository).transpose()?;
+    let workspace = Workspace::open_or_make(&args.flags)?;
     let actor = workspace.actor_or_new()?;
     let project = workspace.write(move |tx| {
         let name = args.name.or(args.name_flag).unwrap_or_default();
@@ -286,8 +287,13 @@ fn set(text: String, settings: Vec<Setting>, flags: &Flags) -> Done {
     tell(&project, flags.json)
 }
 
-/// What is amiss with the project, its repository looked at.
+/// What is amiss with the project: its repository and its agents' programs are looked at.
 fn examine(project: &Project) -> anyhow::Result<Health> {
+    let missing = agents::not_found(&project.settings.agents.profiles);
+    Ok(examine_repository(project)?.with_missing(project, &missing))
+}
+
+fn examine_repository(project: &Project) -> anyhow::Result<Health> {
     let Some(location) = project.location() else { return Ok(judge(project, None)) };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let base = project.base();

@@ -1,9 +1,12 @@
 //! The `NAME=VALUE` of `assay project set`.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Read;
 use std::path::Path;
 use std::str::FromStr;
+
+use serde_json::Value;
 
 use crate::base::Fault;
 use crate::base::text::or_list;
@@ -86,7 +89,8 @@ impl Setting {
   require-fully-verified=BOOL  whether every assertion must be confirmed before a ticket lands
   implement-rounds=N           how many times an agent may implement a ticket
   concurrency=N                how many nodes run at once
-  settings=FILE|-              the whole settings document, from a file or standard input";
+  settings=FILE|-              the whole settings document, or what `project show --json`
+                               prints, from a file or standard input";
 
     /// The change with what it needs from outside the database: paths made absolute, files read.
     pub(super) fn load(self) -> anyhow::Result<Self> {
@@ -133,7 +137,7 @@ impl Setting {
             What::Concurrency => {
                 settings.limits.concurrency = value_of("concurrency", &value, "a number")?;
             }
-            What::Settings => *settings = Settings::parse_text(&value)?,
+            What::Settings => *settings = settings_of(&value)?,
         }
         Ok(())
     }
@@ -156,9 +160,9 @@ pub(super) fn set_agent(settings: &mut Settings, name: &str) -> Result<(), Fault
     }
     if !agents.profiles.contains_key(name) {
         let Some(profile) = Profile::builtin(name) else {
-            let own = agents.profiles.keys().map(String::as_str);
-            let known: Vec<&str> =
-                own.chain(Builtin::ALL.iter().map(|builtin| builtin.word())).collect();
+            let mut known: BTreeSet<&str> = agents.profiles.keys().map(String::as_str).collect();
+            known.extend(Builtin::ALL.iter().map(|builtin| builtin.word()));
+            let known: Vec<&str> = known.into_iter().collect();
             let said = format!(
                 "there is no profile {name:?}; there are {}. Others come with settings=FILE.",
                 or_list(&known)
@@ -171,6 +175,17 @@ pub(super) fn set_agent(settings: &mut Settings, name: &str) -> Result<(), Fault
     Ok(())
 }
 
+/// The settings of a document: one of settings alone, or what `project show --json` prints.
+fn settings_of(text: &str) -> Result<Settings, Fault> {
+    match serde_json::from_str(text) {
+        Ok(Value::Object(shown)) if shown.contains_key("id") && shown.contains_key("settings") => {
+            Settings::parse(&shown["settings"])
+        }
+        _ => Settings::parse_text(text),
+    }
+}
+
+/// Makes a shell line the default agent. It may take as long as the present agent.
 fn set_agent_command(settings: &mut Settings, line: String) {
     let agents = &mut settings.agents;
     if line.is_empty() {
@@ -178,7 +193,17 @@ fn set_agent_command(settings: &mut Settings, line: String) {
         agents.default.take_if(|name| name == COMMAND_PROFILE);
         return;
     }
-    let profile = Profile::script(vec!["sh".to_owned(), "-c".to_owned(), line]);
+    let mut profile = Profile::script(vec!["sh".to_owned(), "-c".to_owned(), line]);
+    let own = agents.profiles.get(COMMAND_PROFILE);
+    let present = own.or_else(|| agents.choose("implement", "auto").map(|(_, profile)| profile));
+    if let Some(present) = present {
+        profile.timeout_secs = present.timeout_secs;
+        profile.idle_timeout_secs = present.idle_timeout_secs;
+    }
+    if let Some(own) = own {
+        (profile.env, profile.set) = (own.env.clone(), own.set.clone());
+        profile.max_output_bytes = own.max_output_bytes;
+    }
     agents.profiles.insert(COMMAND_PROFILE.to_owned(), profile);
     agents.default = Some(COMMAND_PROFILE.to_owned());
 }
@@ -243,13 +268,34 @@ mod tests {
     }
 
     #[test]
+    fn a_shell_line_keeps_the_time_that_the_agent_has() {
+        let mut settings = Settings::default();
+        set_agent_command(&mut settings, "./work".to_owned());
+        let present = settings.agents.profiles.get_mut(COMMAND_PROFILE).expect("it was set");
+        (present.timeout_secs, present.idle_timeout_secs) = (77, 7);
+
+        set_agent_command(&mut settings, "./work --harder".to_owned());
+
+        let profile = &settings.agents.profiles[COMMAND_PROFILE];
+        assert_eq!((profile.timeout_secs, profile.idle_timeout_secs), (77, 7));
+        assert_eq!(profile.command[2], "./work --harder");
+    }
+
+    #[test]
+    fn a_shown_project_stands_for_its_settings() {
+        let shown = r#"{"id":"p","settings":{"limits":{"concurrency":9}}}"#;
+        assert_eq!(settings_of(shown).map(|read| read.limits.concurrency).ok(), Some(9));
+        assert!(settings_of(r#"{"settings":{}}"#).is_err());
+    }
+
+    #[test]
     fn an_agent_is_one_of_the_project_or_one_that_ships() {
         let mut settings = Settings::default();
 
         set_agent(&mut settings, "claude").expect("it ships");
         let unknown = set_agent(&mut settings, "nobody").expect_err("nobody has it");
 
-        assert!(unknown.message.contains("codex"), "{unknown}");
+        assert!(unknown.message.contains("there are claude, codex or script."), "{unknown}");
         assert_eq!(settings.agents.default.as_deref(), Some("claude"));
         set_agent_command(&mut settings, "./work".to_owned());
         assert_eq!(settings.agents.default.as_deref(), Some(COMMAND_PROFILE));

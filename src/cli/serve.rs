@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::path::Path;
 
 use anyhow::Context;
 use tokio::net::TcpListener;
@@ -45,19 +46,20 @@ async fn serve(config: &Config) -> anyhow::Result<()> {
     // With port 0 the system chooses, and the app must know what; otherwise the data directory is
     // taken first, so that a second server on it hears of that and not of the port.
     let (app, listener) = if config.listen.port() == 0 {
-        let listener = listen(config.listen).await?;
+        let listener = listen(config).await?;
         (App::open(opening(listener.local_addr()?))?, listener)
     } else {
-        (App::open(opening(config.listen))?, listen(config.listen).await?)
+        (App::open(opening(config.listen))?, listen(config).await?)
     };
     let demo = if config.demo { Some(demo::make(&app, &assay).await?) } else { None };
-    greet(&app, demo.as_ref()).await?;
+    greet(&app, &config.data, demo.as_ref()).await?;
     app.serve(listener, shutdown).await;
     output::note("Stopped. What was under way goes on at the next start.");
     Ok(())
 }
 
-async fn listen(address: SocketAddr) -> Result<TcpListener, Fault> {
+async fn listen(config: &Config) -> Result<TcpListener, Fault> {
+    let (address, data) = (config.listen, config::data_flag(&config.data));
     TcpListener::bind(address).await.map_err(|error| {
         let why = match error.kind() {
             io::ErrorKind::AddrInUse => "another program listens there",
@@ -67,7 +69,7 @@ async fn listen(address: SocketAddr) -> Result<TcpListener, Fault> {
         };
         Fault::new(Code::Unavailable, format!("Cannot listen on {address}: {why}."))
             .because(error)
-            .next(NextAction::Run("assay serve --listen 127.0.0.1:0".to_owned()))
+            .next(NextAction::Run(format!("assay serve --listen 127.0.0.1:0{data}")))
     })
 }
 
@@ -93,7 +95,7 @@ fn end_at_once() {
 }
 
 /// What the terminal says at the start: where, how to get in, how to connect.
-async fn greet(app: &App, demo: Option<&Demo>) -> anyhow::Result<()> {
+async fn greet(app: &App, data: &Path, demo: Option<&Demo>) -> anyhow::Result<()> {
     let url = app.base_url();
     output::line(&format!("Assay {} is at {url}", env!("CARGO_PKG_VERSION")))?;
     if let Some(link) = app.setup_link().await? {
@@ -103,7 +105,8 @@ async fn greet(app: &App, demo: Option<&Demo>) -> anyhow::Result<()> {
         if demo.is_none() {
             output::line("")?;
             output::line("Make a key for your agent, in another terminal:")?;
-            output::line("  assay key create --scope mcp_full --name my-agent")?;
+            let data = config::data_flag(data);
+            output::line(&format!("  assay key create --scope mcp_full --name my-agent{data}"))?;
             output::line("")?;
             output::line("and connect a client, with the key in place of YOUR_KEY:")?;
             clients(url, "YOUR_KEY")?;

@@ -56,7 +56,7 @@ impl From<&Tenant> for Shown {
 pub(super) fn run(command: Command) -> Done {
     match command {
         Command::Create { name, plan, flags } => {
-            let tenant = Workspace::open(&flags)?.write(move |tx| {
+            let tenant = Workspace::open_or_make(&flags)?.write(move |tx| {
                 let tenant = tenants::create(tx, &name, plan)?;
                 record(tx, &Actor::local(tenant.id, plan), "create_tenant", &tenant.slug)?;
                 Ok(tenant)

@@ -112,10 +112,10 @@ pub(super) fn run(command: Command) -> Done {
 }
 
 fn create(args: Create) -> Done {
-    let workspace = Workspace::open(&args.flags)?;
     let email = args.email.or(args.email_flag).unwrap_or_default();
     users::normal_email(&email)?;
     let Password { hash, made_up } = args.password.get()?;
+    let workspace = Workspace::open_or_make(&args.flags)?;
     let actor = workspace.actor_or_new()?;
     let (name, role) = (args.name, args.role);
     let user = workspace.write(move |tx| {

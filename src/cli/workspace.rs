@@ -1,16 +1,15 @@
 //! What a command works on: the database of a data directory, and one tenant in it.
 
-use std::fs::DirBuilder;
+use std::fs::{DirBuilder, File, TryLockError};
 use std::os::unix::fs::DirBuilderExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use clap::Args;
 
 use super::output;
 use crate::accounts::{Actor, Plan, Tenant, audit, tenants};
 use crate::base::{Clock, Code, Entropy, Fault, NextAction};
-use crate::config::DataArgs;
+use crate::config::{DataArgs, data_flag};
 use crate::events::Bus;
 use crate::store::{Db, Read, Tx};
 
@@ -29,17 +28,56 @@ pub(super) struct Flags {
 
 /// An opened data directory and the tenant that is meant.
 pub(super) struct Workspace {
+    dir: PathBuf,
     db: Db,
     tenant: Option<String>,
 }
 
 impl Workspace {
-    /// Opens the data directory, and makes it and its database where there is none.
-    pub(super) fn open(flags: &Flags) -> anyhow::Result<Self> {
+    /// Opens the data directory for a command that only works on what is there. Makes nothing.
+    pub(super) fn open(flags: &Flags) -> Result<Self, Fault> {
         let dir = &flags.data.data;
+        if !Db::is_in(dir) {
+            let said = format!("There is no Assay data in {}; is --data right?", dir.display());
+            let data = data_flag(dir);
+            return Err(Fault::new(Code::NotFound, said)
+                .next(NextAction::Run(format!("assay tenant create NAME{data}"))));
+        }
+        Self::of(flags)
+    }
+
+    /// Opens the data directory, and makes it and its database where there is none, which is said.
+    pub(super) fn open_or_make(flags: &Flags) -> Result<Self, Fault> {
+        let dir = &flags.data.data;
+        let made = !Db::is_in(dir);
         make_directory(dir)?;
-        let db = Db::open(dir, Clock::system(), Entropy::system(), Bus::default())?;
-        Ok(Self { db, tenant: flags.tenant.clone() })
+        let workspace = Self::of(flags)?;
+        if made {
+            output::note(&format!("Made the data directory {}.", workspace.dir().display()));
+        }
+        Ok(workspace)
+    }
+
+    fn of(flags: &Flags) -> Result<Self, Fault> {
+        let dir = flags.data.data.clone();
+        let db = Db::open(&dir, Clock::system(), Entropy::system(), Bus::default())?;
+        Ok(Self { dir, db, tenant: flags.tenant.clone() })
+    }
+
+    /// The data directory, as an absolute path where that can be found out.
+    pub(super) fn dir(&self) -> PathBuf {
+        self.dir.canonicalize().unwrap_or_else(|_| self.dir.clone())
+    }
+
+    /// Whether no server works on the data directory. Where that cannot be found out, one does.
+    pub(super) fn is_idle(&self) -> bool {
+        match File::open(self.dir.join("lock")) {
+            Ok(file) => match file.try_lock_shared() {
+                Ok(()) => true,
+                Err(TryLockError::WouldBlock | TryLockError::Error(_)) => false,
+            },
+            Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+        }
     }
 
     /// The database.
@@ -67,8 +105,9 @@ impl Workspace {
     pub(super) fn actor(&self) -> Result<Actor, Fault> {
         match self.read(|read| tenants::choose(read, self.tenant.as_deref()))? {
             Some(tenant) => Ok(Actor::local(tenant.id, tenant.plan)),
-            None => Err(Fault::new(Code::NotFound, "There is no tenant yet.")
-                .next(NextAction::Run("assay tenant create NAME".to_owned()))),
+            None => Err(Fault::new(Code::NotFound, "There is no tenant yet.").next(
+                NextAction::Run(format!("assay tenant create NAME{}", data_flag(&self.dir))),
+            )),
         }
     }
 
@@ -103,10 +142,13 @@ pub(super) fn record(
 }
 
 /// The directory holds keys and logins, so it is for its owner alone.
-fn make_directory(dir: &Path) -> anyhow::Result<()> {
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(dir)
-        .with_context(|| format!("the data directory {} cannot be made", dir.display()))
+fn make_directory(dir: &Path) -> Result<(), Fault> {
+    DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(|error| {
+        let message = format!(
+            "The data directory {} cannot be made: {error}. Choose another with --data, or give \
+             this user the right to write there.",
+            dir.display()
+        );
+        Fault::new(Code::Unavailable, message)
+    })
 }

@@ -1,5 +1,6 @@
 //! Whether a project is set up for tickets: what stops them, and what would make them better.
 
+use super::agents::NotFound;
 use super::git::Location;
 use super::git::inspect::State;
 use super::project::Project;
@@ -14,6 +15,8 @@ words! {
         RepositoryUnusable = "repository_unusable",
         /// No agent profile is there, or none is meant.
         NoAgent = "no_agent",
+        /// The program of an agent profile is not found.
+        AgentNotFound = "agent_not_found",
         /// Nothing checks what an agent did.
         NoVerifyCommand = "no_verify_command",
         /// A person's checkout of the base branch has changes, and will not follow a landing.
@@ -46,6 +49,31 @@ impl Health {
     #[must_use]
     pub fn is_ready(&self) -> bool {
         self.blockers.is_empty()
+    }
+
+    /// The same with the agent profiles of the project whose program was not found; see
+    /// [`super::agents::not_found`]. Only the default one is in the way.
+    #[must_use]
+    pub fn with_missing(mut self, project: &Project, missing: &[NotFound]) -> Self {
+        let agents = &project.settings.agents;
+        let default = agents.choose("implement", "auto").map(|(name, _)| name);
+        for NotFound { profile, program } in missing {
+            let found = Finding {
+                code: Amiss::AgentNotFound,
+                message: format!(
+                    "The program {program} of the agent profile {profile} is not found on PATH."
+                ),
+                fix: format!(
+                    "Install {program} where the server finds it, or choose another agent: assay \
+                     project set {} agent=NAME",
+                    project.short_name()
+                ),
+            };
+            let list =
+                if default == Some(profile) { &mut self.blockers } else { &mut self.warnings };
+            list.push(found);
+        }
+        self
     }
 }
 
@@ -171,6 +199,21 @@ mod tests {
     fn a_project_that_is_set_up_has_nothing_amiss() {
         assert_eq!(judge(&set_up(), Some(&ready(false))), Health::default());
         assert!(judge(&set_up(), None).is_ready());
+    }
+
+    #[test]
+    fn a_default_agent_that_is_not_found_is_in_the_way_and_another_is_not() {
+        let mut project = set_up();
+        let other = Profile::script(vec!["other".to_owned()]);
+        project.settings.agents.profiles.insert("other".to_owned(), other);
+        project.settings.agents.default = Some("agent".to_owned());
+        let missing = |name: &str| NotFound { profile: name.to_owned(), program: name.to_owned() };
+
+        let health = judge(&project, None).with_missing(&project, &["agent", "other"].map(missing));
+
+        assert_eq!(codes(&health.blockers), [Amiss::AgentNotFound]);
+        assert_eq!(codes(&health.warnings), [Amiss::AgentNotFound]);
+        assert!(health.blockers[0].fix.contains("project set ACME agent="), "{health:?}");
     }
 
     #[test]

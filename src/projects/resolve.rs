@@ -31,8 +31,10 @@ pub fn resolve(
 
 /// The project with an id, where the caller may touch it.
 pub fn get(read: &Read<'_>, actor: &Actor, id: ProjectId) -> Result<Project, Fault> {
-    let project = find(read, actor.tenant, id)?.ok_or_else(|| none(&id.to_string()))?;
-    reachable(actor, project)
+    match find(read, actor.tenant, id)? {
+        Some(project) => reachable(actor, project),
+        None => Err(none(read, actor, &id.to_string())?),
+    }
 }
 
 /// The project that a text names, where the caller may touch it: its id, its key, its slug, its
@@ -53,7 +55,10 @@ pub fn named(read: &Read<'_>, actor: &Actor, text: &str) -> Result<Project, Faul
     if found.is_none() {
         found = by_key(read, actor, &text.to_ascii_uppercase())?;
     }
-    reachable(actor, found.ok_or_else(|| none(text))?)
+    match found {
+        Some(project) => reachable(actor, project),
+        None => Err(none(read, actor, text)?),
+    }
 }
 
 fn by_key(read: &Read<'_>, actor: &Actor, key: &str) -> Result<Option<Project>, Fault> {
@@ -101,9 +106,18 @@ fn reachable(actor: &Actor, project: Project) -> Result<Project, Fault> {
     Err(Fault::new(Code::Forbidden, said))
 }
 
-fn none(text: &str) -> Fault {
-    let said = format!("There is no project {:?}.", cut(text, 80));
-    Fault::new(Code::ProjectNotFound, said)
+/// That no project is called so, and which there are.
+fn none(read: &Read<'_>, actor: &Actor, text: &str) -> Result<Fault, Fault> {
+    let all = list(read, actor, NAMED_MAX + 1, None)?;
+    let names: Vec<&str> = all.iter().take(NAMED_MAX).map(Project::short_name).collect();
+    let known = match names.as_slice() {
+        [] => String::new(),
+        [one] => format!(" There is {one}."),
+        _ if all.len() > NAMED_MAX => format!(" There are {}, and more.", names.join(", ")),
+        [start @ .., last] => format!(" There are {} and {last}.", start.join(", ")),
+    };
+    let said = format!("There is no project {:?}.{known}", cut(text, 80));
+    Ok(Fault::new(Code::ProjectNotFound, said))
 }
 
 fn ambiguous(text: &str, projects: &[Project]) -> Fault {

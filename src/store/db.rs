@@ -35,6 +35,12 @@ struct Inner {
 }
 
 impl Db {
+    /// Whether a folder holds a database.
+    #[must_use]
+    pub fn is_in(dir: &Path) -> bool {
+        dir.join(FILE).exists()
+    }
+
     /// Opens the database of a data directory, makes it where there is none, and migrates it.
     /// Every failure is a sentence for the person at the terminal.
     pub fn open(dir: &Path, clock: Clock, entropy: Entropy, bus: Bus) -> Result<Self, Fault> {

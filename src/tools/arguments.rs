@@ -218,6 +218,7 @@ fn problem(error: &ValidationError<'_>) -> Issue {
             format!("expected {}, got {}", with_article(&expected), kind_of(error.instance()))
         }
         Kind::Format { format } => format!("expected a {format}"),
+        Kind::MinLength { limit: 1 } => "must not be empty".to_owned(),
         Kind::MinLength { limit } => format!("needs at least {limit} characters"),
         Kind::MaxLength { limit } => format!("may have at most {limit} characters"),
         Kind::Minimum { limit } => format!("must be at least {limit}"),

@@ -23,9 +23,24 @@ impl Place {
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
         command.current_dir(self.dir.path()).env_clear();
-        command.env("PATH", std::env!("PATH")).env("ASSAY_DATA", self.data());
+        let path = format!("{}:{}", self.dir.path().join("bin").display(), std::env!("PATH"));
+        command.env("PATH", path).env("ASSAY_DATA", self.data());
         command.args(args);
         command
+    }
+
+    /// Puts a program on the PATH.
+    fn install(&self, program: &str) {
+        let bin = self.dir.path().join("bin");
+        std::fs::create_dir_all(&bin).unwrap();
+        std::fs::copy("/bin/true", bin.join(program)).unwrap();
+    }
+
+    /// What a command that succeeds says beside its result.
+    fn said(&self, args: &[&str]) -> String {
+        let output = self.run(args);
+        assert!(output.status.success(), "{args:?}: {output:?}");
+        String::from_utf8(output.stderr).unwrap()
     }
 
     fn run(&self, args: &[&str]) -> Output {
@@ -110,18 +125,20 @@ fn a_project_key_reaches_its_project_alone() {
 fn what_cannot_be_done_is_explained_and_has_its_exit_code() {
     let place = Place::new();
     place.out(&["project", "create", "Acme"]);
-    let cases: [(&[&str], i32, &str); 11] = [
+    let cases: [(&[&str], i32, &str); 13] = [
         (&["fly"], 2, "unrecognized subcommand"),
         (&["key", "create", "--name", "x"], 2, "--scope"),
         (&["key", "create", "--name", "x", "--scope", "all"], 2, "mcp_read, mcp_full or ci"),
-        (&["key", "create", "--name", " ", "--scope", "ci"], 2, "name: it is empty"),
+        (&["key", "create", "--name", " ", "--scope", "ci"], 2, "name is not usable: it is empty"),
         (&[&KEY[..], &["--prefix", "vq_live_"]].concat(), 2, "belongs to one project"),
         (&[&KEY[..], &["--project", "nothing"]].concat(), 1, "no project \"nothing\""),
         (&[&KEY[..], &["--tenant", "nobody"]].concat(), 1, "no tenant \"nobody\""),
         (&["project", "set", "ACME", "colour=red"], 2, "the names are"),
         (&["project", "set", "ACME", "agent=nobody"], 2, "claude, codex or script"),
         (&["project", "set", "ACME", "repository=ext::sh -c x"], 2, "repository"),
-        (&["project", "show", "nothing"], 1, "no project \"nothing\""),
+        (&["project", "show", "nothing"], 1, "no project \"nothing\". There is ACME."),
+        (&["call", "get_ticket", "SITE-1"], 2, r#"get_ticket '{"ticket": "SITE-1"}'"#),
+        (&["mcp", "--url", "notaurl", "--key", "k"], 2, "such as http://127.0.0.1:7171"),
     ];
     for (args, code, says) in cases {
         let (got, complaint) = place.refusal(args);
@@ -150,11 +167,53 @@ fn with_several_tenants_one_must_be_named() {
 #[test]
 fn an_empty_directory_says_what_to_do_first() {
     let place = Place::new();
+    let reading: [&[&str]; 7] = [
+        &["key", "list"],
+        &["key", "revoke", "x"],
+        &["user", "list"],
+        &["tenant", "list"],
+        &["project", "list"],
+        &["project", "show", "ACME"],
+        &["call", "list_tickets"],
+    ];
+    for args in reading {
+        let (code, complaint) = place.refusal(args);
 
-    let (code, complaint) = place.refusal(&["key", "list"]);
+        assert_eq!(code, 1);
+        assert!(complaint.contains("There is no Assay data in "), "{complaint}");
+        assert!(complaint.contains("assay tenant create NAME --data "), "{complaint}");
+        assert!(!place.data().exists(), "{args:?}");
+    }
+}
 
-    assert_eq!(code, 1);
-    assert!(complaint.contains("assay tenant create"), "{complaint}");
+#[test]
+fn a_command_that_makes_the_data_directory_says_where() {
+    let place = Place::new();
+
+    let first = place.said(&KEY);
+    let second = place.said(&KEY);
+
+    let dir = place.data().canonicalize().unwrap().display().to_string();
+    assert!(first.contains(&format!("Made the data directory {dir}.")), "{first}");
+    assert!(!second.contains("Made the data directory"), "{second}");
+    assert!(second.contains(&dir), "{second}");
+}
+
+#[test]
+fn a_ticket_that_is_filed_while_no_server_runs_is_said_to_wait() {
+    let place = Place::new();
+    repository(place.dir.path());
+    place.out(&["project", "create", "Acme", "--repository", "./repo", "--agent", "script"]);
+    let file = ["call", "dispatch_ticket", r#"{"title":"T","description":"Do it."}"#];
+
+    let alone = place.said(&file);
+    let lock = std::fs::File::create(place.data().join("lock")).unwrap();
+    lock.lock().unwrap();
+    let served = place.said(&file);
+
+    assert!(alone.contains("No server is running on this data directory"), "{alone}");
+    assert!(!served.contains("No server"), "{served}");
+    assert!(!place.said(&["call", "list_tickets"]).contains("No server"));
 }
 
 #[test]
@@ -194,6 +253,9 @@ fn a_project_is_set_up_step_by_step_and_tells_what_is_amiss() {
     let created = place.json(&["project", "create", "Acme", "--base-url", "https://acme.example"]);
     assert_eq!(codes(&created, "blockers"), ["no_repository", "no_agent"]);
     repository(place.dir.path());
+    let missing = place.json(&["project", "set", "ACME", "repository=./repo", "agent=claude"]);
+    assert_eq!(codes(&missing, "blockers"), ["agent_not_found"]);
+    place.install("claude");
 
     let set = place.json(&[
         "project",
@@ -231,10 +293,13 @@ fn a_whole_settings_document_comes_from_a_file_or_standard_input() {
     std::fs::write(&file, r#"{"limits":{"implementRounds":1}}"#).unwrap();
 
     let set = place.json(&["project", "set", "ACME", "settings=settings.json"]);
+    std::fs::write(&file, place.out(&["project", "show", "ACME", "--json"])).unwrap();
+    let again = place.json(&["project", "set", "ACME", "settings=settings.json"]);
     let mut bad = place.command(&["project", "set", "ACME", "settings=-"]);
     let bad = bad.write_stdin(r#"{"limits":{"implementRounds":0},"verify":[]}"#).output().unwrap();
 
     assert_eq!(set["settings"]["limits"]["implementRounds"], 1);
+    assert_eq!(again["settings"], set["settings"]);
     assert_eq!(bad.status.code(), Some(2));
     let complaint = String::from_utf8(bad.stderr).unwrap();
     assert!(complaint.contains("settings.limits.implementRounds"), "{complaint}");

@@ -12,9 +12,11 @@ use crate::base::{Code, Fault, Issue};
 use crate::words;
 
 mod builtin;
+mod program;
 mod template;
 
 pub use builtin::Builtin;
+pub use program::{NotFound, not_found};
 pub use template::{Fill, verbatim};
 use template::{Piece, pieces};
 

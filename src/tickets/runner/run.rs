@@ -43,9 +43,10 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// What happened, as a sentence; nothing where the agent ended well.
+    /// What happened, as a sentence; nothing where the agent ended well. A limit that was reached
+    /// is named with the setting of the agent profile that sets it.
     #[must_use]
-    pub fn problem(self) -> Option<String> {
+    pub fn problem(self, limits: Limits) -> Option<String> {
         let said = match self {
             Self::Code(0) => return None,
             Self::Code(code) if code == i32::from(NOT_FOUND) => {
@@ -56,9 +57,18 @@ impl Exit {
             }
             Self::Code(code) => format!("The agent ended with exit code {code}."),
             Self::Signal(signal) => format!("The agent was ended by signal {signal}."),
-            Self::TimedOut => "The agent did not end within its time limit.".to_owned(),
-            Self::Silent => "The agent printed nothing for too long.".to_owned(),
-            Self::OutputFlood => "The agent printed more than it may.".to_owned(),
+            Self::TimedOut => format!(
+                "The agent did not end within its time limit of {} s (timeoutSecs of its profile).",
+                limits.total.as_secs_f64()
+            ),
+            Self::Silent => format!(
+                "The agent printed nothing for {} s (idleTimeoutSecs of its profile).",
+                limits.idle.as_secs_f64()
+            ),
+            Self::OutputFlood => format!(
+                "The agent printed more than {} bytes (maxOutputBytes of its profile).",
+                limits.output_bytes
+            ),
             Self::Cancelled => "The agent was stopped.".to_owned(),
         };
         Some(said)
@@ -70,6 +80,8 @@ impl Exit {
 pub struct Ended {
     /// Why it ended.
     pub exit: Exit,
+    /// How much it was allowed.
+    pub limits: Limits,
     /// How long it took, in milliseconds.
     pub duration_ms: u64,
     /// What it used up, as far as the agent printed it.
@@ -91,7 +103,7 @@ impl Ended {
     #[must_use]
     pub fn failure(&self) -> Option<String> {
         let gone = || self.worktree_gone.then(|| "The agent deleted its worktree.".to_owned());
-        let mut said = self.exit.problem().or_else(gone)?;
+        let mut said = self.exit.problem(self.limits).or_else(gone)?;
         if let Some(complaint) = &self.complaint {
             said.push_str("\n\n");
             said.push_str(&uncoloured(complaint));
@@ -169,6 +181,7 @@ async fn finish(
     let took = launch.clock.now().since(started);
     Ok(Ended {
         exit,
+        limits: launch.limits,
         duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
         usage: metered.usage,
         complaint: metered.complaint,
@@ -315,8 +328,15 @@ mod tests {
     use super::*;
 
     fn ended(exit: Exit, tail: &[&str]) -> Ended {
+        let limits = Limits {
+            total: Duration::from_hours(1),
+            idle: Duration::from_mins(15),
+            output_bytes: 1_024,
+            grace: Duration::ZERO,
+        };
         Ended {
             exit,
+            limits,
             duration_ms: 1,
             usage: Usage::default(),
             complaint: None,
@@ -336,6 +356,17 @@ mod tests {
         let run = Ended { complaint: Some("usage limit reached".to_owned()), ..run };
         let expected = "The agent ended with exit code 2.\n\nusage limit reached";
         assert_eq!(run.failure().as_deref(), Some(expected));
+    }
+
+    #[test]
+    fn a_limit_that_was_reached_is_named_with_its_setting() {
+        let said = |exit| ended(exit, &[]).failure().unwrap();
+
+        let expected =
+            "The agent did not end within its time limit of 3600 s (timeoutSecs of its profile).";
+        assert_eq!(said(Exit::TimedOut), expected);
+        assert!(said(Exit::Silent).contains("900 s (idleTimeoutSecs"));
+        assert!(said(Exit::OutputFlood).contains("1024 bytes (maxOutputBytes"));
     }
 
     #[test]

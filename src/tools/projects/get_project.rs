@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::accounts::Actor;
 use crate::base::{EnvironmentId, Fault, ProjectId};
+use crate::projects::agents;
 use crate::projects::health::{self, Finding, Health};
 use crate::projects::{self, Project, environments, git};
 use crate::store::Read;
@@ -131,7 +132,9 @@ impl Tool for GetProject {
             }
             None => None,
         };
-        let health = health::judge(&found.project, state.as_ref());
+        let missing = agents::not_found(&found.project.settings.agents.profiles);
+        let health =
+            health::judge(&found.project, state.as_ref()).with_missing(&found.project, &missing);
         let name = found.project.name.clone();
         let ready = if health.is_ready() { "is ready" } else { "is not ready" };
         let summary = format!("{name} {ready} for tickets.");

@@ -94,7 +94,10 @@ impl Tool for GetTicketReports {
                 Ok(Output { ticket_id: ticket.id, ticket_ref, reports, truncated })
             })
             .await?;
-        let summary = format!("{} reports of {}.", output.reports.len(), output.ticket_ref);
+        let summary = match output.reports.len() {
+            1 => format!("1 report of {}.", output.ticket_ref),
+            count => format!("{count} reports of {}.", output.ticket_ref),
+        };
         let truncated = output.truncated;
         let done = Done::new(output, summary);
         Ok(if truncated {

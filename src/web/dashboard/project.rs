@@ -160,7 +160,7 @@ impl Check {
         let name = match found.code {
             Amiss::NoRepository | Amiss::RepositoryUnusable => "Repository",
             Amiss::CheckoutDirty => "Checkout",
-            Amiss::NoAgent => "Agent",
+            Amiss::NoAgent | Amiss::AgentNotFound => "Agent",
             Amiss::NoVerifyCommand => "Verify commands",
         };
         let (said, fix) = (found.message.clone(), found.fix.clone());

@@ -33,10 +33,9 @@ async fn an_agent_that_says_nothing_is_ended_and_its_last_words_are_kept() {
     };
 
     assert_eq!(ended.exit, Exit::Silent);
-    assert_eq!(
-        ended.failure().unwrap(),
-        "The agent printed nothing for too long.\n\nContinue? [y/N] "
-    );
+    let said = ended.failure().unwrap();
+    assert!(said.starts_with("The agent printed nothing for "), "{said}");
+    assert!(said.ends_with("(idleTimeoutSecs of its profile).\n\nContinue? [y/N] "), "{said}");
 }
 
 #[tokio::test]

@@ -25,11 +25,16 @@ pub fn parse(bytes: &[u8], clean: &dyn Fn(&str) -> String) -> Handed {
     }
     let inner = unfenced(text);
     if !inner.starts_with('{') {
+        if let Ok(value) = serde_json::from_str::<Value>(inner) {
+            let message =
+                format!("It is JSON, but {}; it must be an object with an outcome.", kind(&value));
+            return Handed::Invalid(vec![Issue { path: String::new(), message }]);
+        }
         return Handed::Text(cut(&clean(&printable(text)), MAX_SUMMARY));
     }
     let mut reader = Reader { clean, issues: Vec::new() };
     let report = match serde_json::from_str(inner) {
-        Ok(Value::Object(fields)) => reader.report(&fields),
+        Ok(Value::Object(fields)) => reader.report(&with_known_names(fields)),
         Ok(_) => Report::default(),
         Err(error) => {
             reader.issue("", format!("It is not valid JSON: {error}."));
@@ -249,6 +254,34 @@ impl Reader<'_> {
     }
 }
 
+/// The fields of a report.
+const NAMES: [&str; 9] = [
+    "outcome",
+    "summary",
+    "deferred",
+    "followUps",
+    "humanActions",
+    "question",
+    "assertions",
+    "findings",
+    "verdict",
+];
+
+/// The fields, where one that is written otherwise has its known name: `human_actions` can only
+/// mean `humanActions`. A field under its own name wins.
+fn with_known_names(fields: Map<String, Value>) -> Map<String, Value> {
+    let letters = |name: &str| name.replace(['_', '-', ' '], "").to_ascii_lowercase();
+    let (mut known, others): (Map<_, _>, Map<_, _>) =
+        fields.into_iter().partition(|(name, _)| NAMES.contains(&name.as_str()));
+    for (name, value) in others {
+        let meant = NAMES.into_iter().find(|known| letters(known) == letters(&name));
+        if let Some(meant) = meant.filter(|meant| !is_given(&known, meant)) {
+            known.insert(meant.to_owned(), value);
+        }
+    }
+    known
+}
+
 /// The field's value; null is as good as absent.
 fn given<'v>(fields: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
     fields.get(name).filter(|value| !value.is_null())
@@ -326,6 +359,34 @@ mod tests {
         let question = Some(Question { text: "Which?".to_owned(), choices: Vec::new() });
         let report = Report { outcome: Outcome::NeedsInput, question, ..Report::default() };
         assert_eq!(handed, Handed::Report(Box::new(report)));
+    }
+
+    #[test]
+    fn json_that_is_no_object_is_refused_and_other_text_is_a_summary() {
+        for text in ["[1]", "\"x\"", "7", "null", "```json\n[]\n```"] {
+            let Handed::Invalid(issues) = parse(text.as_bytes(), &str::to_owned) else {
+                panic!("{text} was taken")
+            };
+            assert!(issues[0].message.starts_with("It is JSON, but "), "{issues:?}");
+        }
+        for text in ["outcome: done", "[x] all done", "7 files changed"] {
+            let handed = parse(text.as_bytes(), &str::to_owned);
+            assert_eq!(handed, Handed::Text(text.to_owned()));
+        }
+    }
+
+    #[test]
+    fn a_field_that_is_written_otherwise_is_taken_under_its_name() {
+        let document = json!({
+            "Outcome": "done", "human_actions": ["Deploy"], "follow-ups": ["More"],
+            "humanactions": ["lost"], "followUps": null
+        });
+
+        let Handed::Report(report) = read(&document) else { panic!("the report was refused") };
+
+        assert_eq!(report.outcome, Outcome::Done);
+        assert_eq!(report.follow_ups, ["More"]);
+        assert_eq!(report.human_actions.len(), 1);
     }
 
     #[test]
