@@ -9,6 +9,7 @@ use super::marks::Mark;
 use super::parts::{Code, Fact, plain_word};
 use super::shell::Shell;
 use crate::base::Fault;
+use crate::projects::agents;
 use crate::projects::git::inspect::State as Repository;
 use crate::projects::git::{CommitId, inspect};
 use crate::projects::health::{self, Amiss, Finding};
@@ -83,7 +84,10 @@ pub(super) async fn show(
         })
         .await?;
     let repository = look(&site, &project).await?;
-    Ok(Page(ProjectPage::of(shell, &project, repository.as_ref())))
+    let health = health::judge(&project, repository.as_ref());
+    let missing = agents::not_found(&project.settings.agents.profiles);
+    let health = health.with_missing(&project, &missing);
+    Ok(Page(ProjectPage::of(shell, &project, repository.as_ref(), &health)))
 }
 
 /// What is found at the repository; `None` where there is none, or where it does not answer.
@@ -95,8 +99,12 @@ async fn look(site: &Site, project: &Project) -> Result<Option<Repository>, Faul
 }
 
 impl ProjectPage {
-    fn of(shell: Shell, project: &Project, repository: Option<&Repository>) -> Self {
-        let health = health::judge(project, repository);
+    fn of(
+        shell: Shell,
+        project: &Project,
+        repository: Option<&Repository>,
+        health: &health::Health,
+    ) -> Self {
         let name = project.short_name();
         Self {
             shell,
@@ -108,7 +116,7 @@ impl ProjectPage {
                 1 => "One thing is in the way of tickets.".to_owned(),
                 several => format!("{several} things are in the way of tickets."),
             },
-            checks: checks(&health, project, repository),
+            checks: checks(health, project, repository),
             repository: repository_facts(project, repository),
             verify: project.settings.verify.iter().map(VerifyRow::of).collect(),
             agents: agent_rows(&project.settings.agents),
@@ -138,7 +146,8 @@ fn checks(
                 .to_owned(),
         });
     }
-    if let Some((name, _)) = agent {
+    let runs = health.blockers.iter().all(|found| found.code != Amiss::AgentNotFound);
+    if let Some((name, _)) = agent.filter(|_| runs) {
         checks.push(Check::fine("Agent", format!("{name} does the work.")));
     }
     match project.settings.verify.len() as u64 {
