@@ -264,7 +264,7 @@ fn judge(task: &Task, report: Report, changed: bool, left: Left) -> Came {
     };
     let contract = (task.node.kind == NodeKind::Contract)
         .then(|| report.assertions.into_iter().map(assertion).collect());
-    Came { to, left, items, contract }
+    Came { to, left, items, contract, checked: Vec::new() }
 }
 
 /// The nodes whose only point is a change. The docs and security passes may well find none.

@@ -1,5 +1,6 @@
 //! What a node's run came to, ready to be recorded.
 
+use super::verify_node::Checked;
 use crate::base::Fault;
 use crate::jobs::JobError;
 use crate::store::Hash;
@@ -14,6 +15,8 @@ pub(super) struct Came {
     pub(super) left: Left,
     pub(super) items: Vec<(ItemKind, String)>,
     pub(super) contract: Option<Vec<(String, Check)>>,
+    /// What was checked, to be proved in the transaction that records the node.
+    pub(super) checked: Vec<Checked>,
 }
 
 /// How it ended.
@@ -27,7 +30,13 @@ pub(super) enum To {
 impl Came {
     /// A verdict and what was left, with nothing else to note.
     pub(super) const fn verdict(verdict: Verdict, left: Left) -> Self {
-        Self { to: To::Verdict(verdict), left, items: Vec::new(), contract: None }
+        Self {
+            to: To::Verdict(verdict),
+            left,
+            items: Vec::new(),
+            contract: None,
+            checked: Vec::new(),
+        }
     }
 
     /// Whether what waits for the node may start.

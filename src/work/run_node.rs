@@ -26,6 +26,7 @@ use crate::tickets::ticket;
 const HANDED_BACK: Duration = Duration::from_millis(100);
 
 /// A node that was taken up.
+#[derive(Clone)]
 pub(super) struct Task {
     pub(super) tenant: TenantId,
     pub(super) project: Project,
@@ -185,5 +186,5 @@ fn note(tx: &mut Tx<'_>, task: &Task, came: &Came) -> Result<(), Fault> {
     for (kind, text) in &came.items {
         contract::add_item(tx, tenant, ticket, *kind, text, source)?;
     }
-    Ok(())
+    verify_node::prove(tx, task, &came.checked)
 }

@@ -28,7 +28,7 @@ use crate::tickets::states::AssertionState;
 const TAIL_LINES: usize = 25;
 
 /// One thing that was checked.
-struct Checked {
+pub(super) struct Checked {
     claim: String,
     kind: &'static str,
     found: Found,
@@ -76,8 +76,7 @@ async fn conclude(
     discard(&desk.repository, &desk.place, &desk.tree.head).await?;
     let verdict = judge(env, task, &checked).await?;
     let left = told(&checked, &verdict);
-    prove(env, task, checked).await?;
-    Ok(Came::verdict(verdict, left))
+    Ok(Came { checked, ..Came::verdict(verdict, left) })
 }
 
 async fn of_ticket(env: &Env, task: &Task) -> Result<Vec<Assertion>, Fault> {
@@ -138,7 +137,8 @@ pub(super) async fn commands_in(
         checked.push(one);
     }
     let findings: Vec<String> = checked.iter().filter_map(|one| one.finding.clone()).collect();
-    prove(env, task, checked).await?;
+    let of = task.clone();
+    env.db.write(move |tx| prove(tx, &of, &checked)).await?;
     Ok((!findings.is_empty()).then(|| findings.join("\n\n")))
 }
 
@@ -264,31 +264,25 @@ fn told(checked: &[Checked], verdict: &Verdict) -> Left {
 }
 
 /// Writes a proof for each check, and its answer to the assertion.
-async fn prove(env: &Env, task: &Task, checked: Vec<Checked>) -> Result<(), Fault> {
-    let (tenant, project) = (task.tenant, task.project.id);
-    let (ticket, node) = (task.ticket.id, task.node.id);
-    env.db
-        .write(move |tx: &mut Tx<'_>| {
-            for one in &checked {
-                let proof = proofs::record(
-                    tx,
-                    tenant,
-                    &NewProof {
-                        project,
-                        ticket: Some(ticket),
-                        node: Some(node),
-                        kind: one.kind,
-                        claim: &one.claim,
-                        verdict: one.found,
-                        detail: &one.detail,
-                        evidence: &one.evidence,
-                    },
-                )?;
-                if let Some((assertion, state)) = &one.answers {
-                    contract::settle(tx, tenant, assertion.id, *state, &one.said, Some(proof))?;
-                }
-            }
-            Ok(())
-        })
-        .await
+pub(super) fn prove(tx: &mut Tx<'_>, task: &Task, checked: &[Checked]) -> Result<(), Fault> {
+    for one in checked {
+        let proof = proofs::record(
+            tx,
+            task.tenant,
+            &NewProof {
+                project: task.project.id,
+                ticket: Some(task.ticket.id),
+                node: Some(task.node.id),
+                kind: one.kind,
+                claim: &one.claim,
+                verdict: one.found,
+                detail: &one.detail,
+                evidence: &one.evidence,
+            },
+        )?;
+        if let Some((assertion, state)) = &one.answers {
+            contract::settle(tx, task.tenant, assertion.id, *state, &one.said, Some(proof))?;
+        }
+    }
+    Ok(())
 }
