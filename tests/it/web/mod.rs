@@ -72,7 +72,7 @@ impl Server {
             let new = NewUser { email, name: "Ada <Builder>", role, password: &hash };
             users::create(tx, tenant.id, &new)?;
             let mut settings = Settings::default();
-            let agent = Profile::script(vec!["agent".to_owned()]);
+            let agent = Profile::script(vec!["sh".to_owned()]);
             settings.agents.profiles.insert("script".to_owned(), agent);
             settings.verify.push(VerifyCommand::new("tests", "make test"));
             let project = NewProject {
