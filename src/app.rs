@@ -15,12 +15,12 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::accounts::setup;
-use crate::base::{BootId, Clock, Code, Entropy, Fault, Secret};
+use crate::base::{BootId, Clock, Code, Entropy, Fault, RateLimit, Secret};
 use crate::events::Bus;
 use crate::jobs::{self, Worker};
 use crate::projects::git::Git;
 use crate::store::{Blobs, Db};
-use crate::tools::{Gate, RateLimit};
+use crate::tools::Gate;
 use crate::web::ci::{self, Ci};
 use crate::web::health::{self, Health};
 use crate::web::host::{self, Hosts};

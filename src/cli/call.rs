@@ -10,10 +10,10 @@ use tokio_util::sync::CancellationToken;
 use super::output;
 use super::workspace::{Flags, Workspace};
 use crate::base::text::shell_word;
-use crate::base::{Clock, Code, Entropy, Fault, RequestId};
+use crate::base::{Clock, Code, Entropy, Fault, RateLimit, RequestId};
 use crate::contract::envelope;
 use crate::projects::git::Git;
-use crate::tools::{CallContext, Caller, Gate, RateLimit, Registry};
+use crate::tools::{CallContext, Caller, Gate, Registry};
 
 /// The flags of `assay call`.
 #[derive(Debug, Args)]

@@ -14,7 +14,6 @@ use super::output;
 use crate::app::{App, Opening};
 use crate::base::{Clock, Code, Entropy, Fault, NextAction};
 use crate::config::{self, Config, ServeArgs};
-use crate::tools::RateLimit;
 use crate::web::dashboard;
 
 /// Runs the server until it is told to stop.
@@ -35,10 +34,7 @@ async fn serve(config: &Config) -> anyhow::Result<()> {
         listen,
         public_url: config.public_url.as_ref().map(ToString::to_string),
         allowed_hosts: config.allowed_hosts.clone(),
-        rate_limit: match config.rate_limit {
-            config::RateLimit::PerMinute(calls) => RateLimit::CallsAMinute(calls),
-            config::RateLimit::Off => RateLimit::Off,
-        },
+        rate_limit: config.rate_limit,
         assay: assay.clone(),
         clock: Clock::system(),
         entropy: Entropy::system(),

@@ -19,6 +19,5 @@ pub mod tool;
 
 pub use context::{CallContext, Cx, Step};
 pub use gate::{Caller, Gate};
-pub use rate::RateLimit;
 pub use registry::Registry;
 pub use tool::{Done, Effect, Entry, Family, Reply, Tool};

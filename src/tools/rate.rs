@@ -9,25 +9,7 @@ use governor::nanos::Nanos;
 use governor::state::keyed::DefaultKeyedStateStore;
 use governor::{Quota, RateLimiter};
 
-use crate::base::{Clock, Code, Fault, KeyId};
-
-/// Calls a minute unless set otherwise.
-const CALLS_A_MINUTE: NonZeroU32 = NonZeroU32::new(3_000).expect("not zero");
-
-/// How often a key may call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RateLimit {
-    /// This many calls a minute, which may also come at once.
-    CallsAMinute(NonZeroU32),
-    /// As often as it likes.
-    Off,
-}
-
-impl Default for RateLimit {
-    fn default() -> Self {
-        Self::CallsAMinute(CALLS_A_MINUTE)
-    }
-}
+use crate::base::{Clock, Code, Fault, KeyId, RateLimit};
 
 type Keyed = RateLimiter<KeyId, DefaultKeyedStateStore<KeyId>, Ours, NoOpMiddleware<Nanos>>;
 
@@ -53,7 +35,7 @@ impl Limiter {
     pub(super) fn new(limit: RateLimit, clock: Clock) -> Self {
         Self(match limit {
             RateLimit::Off => None,
-            RateLimit::CallsAMinute(calls) => {
+            RateLimit::PerMinute(calls) => {
                 let clock = Ours(clock);
                 let quota = Quota::per_minute(calls);
                 let store = DefaultKeyedStateStore::default();
@@ -89,7 +71,7 @@ mod tests {
     #[test]
     fn a_key_that_is_over_its_limit_hears_when_to_come_back() {
         let clock = Clock::fake(Millis(1_000_000));
-        let two = RateLimit::CallsAMinute(NonZeroU32::new(2).unwrap());
+        let two = RateLimit::PerMinute(NonZeroU32::new(2).unwrap());
         let limiter = Limiter::new(two, clock.clone());
         let entropy = Entropy::seeded(1);
         let (key, other) = (entropy.id(Millis(1)), entropy.id(Millis(1)));

@@ -12,8 +12,7 @@ use std::time::Duration;
 
 use assay::accounts::{Plan, tenants};
 use assay::app::{App, Opening};
-use assay::base::{Clock, Entropy, Millis};
-use assay::tools::RateLimit;
+use assay::base::{Clock, Entropy, Millis, RateLimit};
 use assay::web::serve;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
@@ -52,7 +51,7 @@ impl TestApp {
 
     /// The doors alone, where a key may call so many times a minute.
     pub(crate) async fn limited_to(calls: u32) -> Self {
-        Self::still_with(RateLimit::CallsAMinute(NonZeroU32::new(calls).unwrap())).await
+        Self::still_with(RateLimit::PerMinute(NonZeroU32::new(calls).unwrap())).await
     }
 
     async fn still_with(limit: RateLimit) -> Self {

@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use assay::accounts::keys::{self, NewKey, Prefix};
 use assay::accounts::{KeyScope, Plan, Reach, tenants};
-use assay::base::{Clock, Entropy, Millis};
+use assay::base::{Clock, Entropy, Millis, RateLimit};
 use assay::events::Bus;
 use assay::projects::git::Git;
 use assay::store::Db;
-use assay::tools::{Gate, RateLimit};
+use assay::tools::Gate;
 use assay::web::host::{self, Hosts};
 use assay::web::invoke::Invoke;
 use assay::web::mcp::{self, Door, Setting};

@@ -36,9 +36,7 @@ pub(in crate::web::dashboard) async fn cancel(
     Path(ticket): Path<String>,
     Form(pressed): Form<Pressed>,
 ) -> Result<Response, Trouble> {
-    visitor.check(&pressed.csrf)?;
-    call(&site, &visitor, "cancel_ticket", json!({ "ticket": ticket })).await?;
-    Ok(back_to(&ticket, "cancelled"))
+    press(&site, &visitor, &pressed, "cancel_ticket", &ticket, "cancelled").await
 }
 
 /// `POST /tickets/{ref}/retry`.
@@ -48,9 +46,7 @@ pub(in crate::web::dashboard) async fn retry(
     Path(ticket): Path<String>,
     Form(pressed): Form<Pressed>,
 ) -> Result<Response, Trouble> {
-    visitor.check(&pressed.csrf)?;
-    call(&site, &visitor, "retry_ticket", json!({ "ticket": ticket })).await?;
-    Ok(back_to(&ticket, "retried"))
+    press(&site, &visitor, &pressed, "retry_ticket", &ticket, "retried").await
 }
 
 /// `POST /tickets/{ref}/answer`.
@@ -68,6 +64,20 @@ pub(in crate::web::dashboard) async fn answer(
     }
     call(&site, &visitor, "reply_ticket", json!({ "ticket": ticket, "message": message })).await?;
     Ok(back_to(&ticket, "answered"))
+}
+
+/// A button that calls a tool which needs nothing but the ticket.
+async fn press(
+    site: &Site,
+    visitor: &Visitor,
+    pressed: &Pressed,
+    tool: &str,
+    ticket: &str,
+    did: &str,
+) -> Result<Response, Trouble> {
+    visitor.check(&pressed.csrf)?;
+    call(site, visitor, tool, json!({ "ticket": ticket })).await?;
+    Ok(back_to(ticket, did))
 }
 
 /// A choice and what was added to it, as one text.
