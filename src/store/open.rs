@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::base::{Code, Fault};
@@ -42,6 +43,10 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Fault> {
     let conn = Connection::open_with_flags(path, flags).map_err(|e| open_fault(path, e))?;
     conn.busy_timeout(BUSY_WAIT).map_err(|e| open_fault(path, e))?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
+    // The plan of a statement never depends on what is bound to it, so that it is made once:
+    // otherwise a statement on a table with a partial index is compiled anew for each run.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
+        .map_err(|e| open_fault(path, e))?;
     settle(path, &conn, "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;")?;
     settle(path, &conn, "PRAGMA temp_store = MEMORY;")?;
     Ok(conn)

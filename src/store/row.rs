@@ -1,5 +1,7 @@
 //! From rows to values and back: the only place that knows how a type is stored.
 
+use std::cell::Cell;
+
 use rusqlite::ToSql;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef};
 use uuid::Uuid;
@@ -8,18 +10,38 @@ use super::blob::Hash;
 use crate::base::{Fault, Id, Millis};
 
 /// One row of a result, read by column name.
-pub struct Row<'a>(pub(super) &'a rusqlite::Row<'a>);
+pub struct Row<'a> {
+    row: &'a rusqlite::Row<'a>,
+    /// The column after the one that was read last: columns are mostly read in their order.
+    next: Cell<usize>,
+}
 
-impl Row<'_> {
+impl<'a> Row<'a> {
+    pub(super) const fn new(row: &'a rusqlite::Row<'a>) -> Self {
+        Self { row, next: Cell::new(0) }
+    }
+
     /// The value of a column. A value of another type is damage, and is reported as ours.
     pub fn get<T: FromSql>(&self, column: &str) -> Result<T, Fault> {
-        self.0.get(column).map_err(|e| Fault::internal(format!("column {column}: {e}")))
+        let value = self.value(column)?;
+        T::column_result(value).map_err(|e| Fault::internal(format!("column {column}: {e}")))
+    }
+
+    fn value(&self, column: &str) -> Result<ValueRef<'_>, Fault> {
+        let statement = self.row.as_ref();
+        let (start, count) = (self.next.get(), statement.column_count());
+        let at = (start..count)
+            .chain(0..start)
+            .find(|at| statement.column_name(*at).is_ok_and(|name| name == column))
+            .ok_or_else(|| Fault::internal(format!("there is no column {column}")))?;
+        self.next.set(at + 1);
+        self.row.get_ref(at).map_err(|e| Fault::internal(format!("column {column}: {e}")))
     }
 
     /// The closed word of a text column.
     pub fn word<T>(&self, column: &str, parse: fn(&str) -> Option<T>) -> Result<T, Fault> {
-        let text: String = self.get(column)?;
-        parse(&text).ok_or_else(|| Fault::internal(format!("column {column} holds {text:?}")))
+        self.word_or_null(column, parse)?
+            .ok_or_else(|| Fault::internal(format!("column {column} is null")))
     }
 
     /// The closed word of a text column that may be null.
@@ -28,10 +50,13 @@ impl Row<'_> {
         column: &str,
         parse: fn(&str) -> Option<T>,
     ) -> Result<Option<T>, Fault> {
-        match self.get::<Option<String>>(column)? {
-            None => Ok(None),
-            Some(_) => self.word(column, parse).map(Some),
-        }
+        let text = self.value(column)?.as_str_or_null();
+        let text = text.map_err(|e| Fault::internal(format!("column {column}: {e}")))?;
+        let parsed = text.map(|text| {
+            let unknown = || Fault::internal(format!("column {column} holds {text:?}"));
+            parse(text).ok_or_else(unknown)
+        });
+        parsed.transpose()
     }
 
     /// A JSON document that one of our own types wrote.

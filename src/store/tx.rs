@@ -42,7 +42,7 @@ impl<'c> Read<'c> {
         let mut statement = self.conn.prepare_cached(sql.text).map_err(|e| fault(sql, e))?;
         let mut rows = statement.query(params).map_err(|e| fault(sql, e))?;
         match rows.next().map_err(|e| fault(sql, e))? {
-            Some(row) => map(&Row(row)).map(Some),
+            Some(row) => map(&Row::new(row)).map(Some),
             None => Ok(None),
         }
     }
@@ -58,7 +58,7 @@ impl<'c> Read<'c> {
         let mut rows = statement.query(params).map_err(|e| fault(sql, e))?;
         let mut out = Vec::new();
         while let Some(row) = rows.next().map_err(|e| fault(sql, e))? {
-            out.push(map(&Row(row))?);
+            out.push(map(&Row::new(row))?);
         }
         Ok(out)
     }

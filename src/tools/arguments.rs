@@ -32,7 +32,8 @@ pub(super) fn read(entry: &Entry, sent: Value) -> Result<Map<String, Value>, Fau
     let mut code = None;
     drop_or_refuse_unknown(entry, &mut arguments, &mut issues, &mut code);
     coerce(&mut arguments, &entry.input_schema);
-    for error in entry.validator.iter_errors(&Value::Object(arguments.clone())) {
+    let whole = Value::Object(arguments);
+    for error in entry.validator.iter_errors(&whole) {
         let issue = problem(&error);
         if matches!(error.kind(), Kind::Enum { .. })
             && issues.iter().any(|known| known.path == issue.path)
@@ -50,7 +51,10 @@ pub(super) fn read(entry: &Entry, sent: Value) -> Result<Map<String, Value>, Fau
         let message = format!("confirm must be true to execute write tool {}", entry.name);
         return Err(Fault::new(Code::ConfirmRequired, message));
     }
-    Ok(arguments)
+    match whole {
+        Value::Object(arguments) => Ok(arguments),
+        _ => Err(not_an_object()),
+    }
 }
 
 fn not_an_object() -> Fault {
@@ -84,9 +88,9 @@ fn drop_or_refuse_unknown(
     issues: &mut Vec<Issue>,
     code: &mut Option<Code>,
 ) {
-    let known = properties(&entry.input_schema).cloned().unwrap_or_default();
+    let known = properties(&entry.input_schema);
     arguments.retain(|name, value| {
-        if known.contains_key(name) {
+        if known.is_some_and(|known| known.contains_key(name)) {
             return true;
         }
         if let Some((_, instead)) = entry.unserved.iter().find(|(unserved, _)| unserved == name) {
@@ -96,7 +100,8 @@ fn drop_or_refuse_unknown(
             }
         } else if name != "project" {
             // A client with a default project adds `project` to every call, asked for or not.
-            let near = nearest(name, known.keys().map(String::as_str));
+            let names = known.into_iter().flat_map(|known| known.keys().map(String::as_str));
+            let near = nearest(name, names);
             let hint = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
             let message = format!("is no argument of {}{hint}", entry.name);
             issues.push(Issue { path: cut(name, SHOWN_MAX), message });

@@ -74,6 +74,15 @@ impl Cx {
         self.db.read(move |read| view(read, &actor)).await
     }
 
+    /// As [`Cx::read`], without the way to another thread: for one thing and the few rows that
+    /// belong to it, each found by its key.
+    pub fn glance<T, F>(&self, view: F) -> Result<T, Fault>
+    where
+        F: FnOnce(&Read<'_>, &Actor) -> Result<T, Fault>,
+    {
+        self.db.glance(|read| view(read, &self.actor))
+    }
+
     /// Writes. The audit row stands in the same transaction as what it tells of; `change` answers
     /// with what it was done to.
     pub async fn write<T, F>(&self, change: F) -> Result<T, Fault>

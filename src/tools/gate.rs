@@ -7,12 +7,12 @@ use serde_json::Value;
 
 use super::arguments;
 use super::context::{CallContext, Cx};
-use super::rate::{Limiter, RateLimit};
+use super::rate::Limiter;
 use super::registry::Registry;
 use super::tool::{Effect, Entry, Reply};
 use crate::accounts::{Actor, KeyScope, audit, keys};
 use crate::base::text::cut;
-use crate::base::{Clock, Code, Fault, NextAction, Secret};
+use crate::base::{Clock, Code, Fault, NextAction, RateLimit, Secret};
 use crate::projects::git::Git;
 use crate::store::Db;
 
@@ -57,10 +57,10 @@ impl Gate {
 
     /// Who holds this key.
     pub async fn caller(&self, key: Option<&Secret>) -> Result<Caller, Fault> {
-        let Some(key) = key.cloned() else {
+        let Some(key) = key else {
             return Err(unauthenticated("No key came with the call."));
         };
-        let recognised = self.db.read(move |read| keys::authenticate(read, &key)).await?;
+        let recognised = self.db.glance(|read| keys::authenticate(read, key))?;
         let Some(recognised) = recognised else {
             return Err(unauthenticated("The key is not known here, or it has been revoked."));
         };

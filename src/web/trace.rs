@@ -13,14 +13,19 @@ const SLOW: Duration = Duration::from_secs(2);
 /// Logs a request once it is answered.
 pub async fn layer(request: Request, next: Next) -> Response {
     let method = request.method().clone();
-    let path = shown(request.uri().path());
+    let uri = request.uri().clone();
     let began = tokio::time::Instant::now();
     let response = next.run(request).await;
     let took = began.elapsed();
     let (status, took_ms) = (response.status().as_u16(), took.as_secs_f64() * 1e3);
+    let is_slow = took > SLOW && !uri.path().starts_with("/events");
+    if status < 500 && !is_slow && !tracing::enabled!(tracing::Level::DEBUG) {
+        return response;
+    }
+    let path = shown(uri.path());
     if status >= 500 {
         tracing::error!(%method, path, status, took_ms, "A request failed");
-    } else if took > SLOW && !path.starts_with("/events") {
+    } else if is_slow {
         tracing::warn!(%method, path, status, took_ms, "A request was slow");
     } else {
         tracing::debug!(%method, path, status, took_ms, "Answered");

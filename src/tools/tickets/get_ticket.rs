@@ -8,13 +8,13 @@ use super::wire::{self, TicketWire};
 use crate::accounts::Actor;
 use crate::base::Fault;
 use crate::store::Read;
+use crate::tickets::Ticket;
 use crate::tickets::contract::{Assertion, Item};
 use crate::tickets::digest::{Digest, digest};
 use crate::tickets::node::Node;
 use crate::tickets::states::{
     GraphStatus, ItemKind, NodeKind, NodeStatus, Origin, Outcome, Status,
 };
-use crate::tickets::{Ticket, questions};
 use crate::tools::{Cx, Done, Effect, Family, Tool};
 
 /// Nodes in the compact list at most; a limit of the contract.
@@ -158,20 +158,15 @@ impl Tool for GetTicket {
     type Output = Output;
 
     async fn run(cx: &Cx, input: Input) -> Result<Done<Output>, Fault> {
-        let (output, question) = cx
-            .read(move |read, actor| {
-                let ticket = super::find(read, actor, &input.ticket)?;
-                let question = questions::open(read, ticket.tenant, ticket.id)?;
-                Ok((show(read, actor, ticket)?, question))
-            })
-            .await?;
+        let (output, asks) =
+            cx.glance(|read, actor| show(read, actor, super::find(read, actor, &input.ticket)?))?;
         let named = output.ticket.ticket_ref.clone();
         let summary = format!("{named} is {} ({}).", output.ticket.status, output.outcome);
         let status = output.ticket.status;
         let done = Done::new(output, summary);
         let of = json!({ "ticket": named });
-        Ok(match (status, question) {
-            (_, Some(_)) => done.next("Answer its question", "reply_ticket", of),
+        Ok(match (status, asks) {
+            (_, true) => done.next("Answer its question", "reply_ticket", of),
             (Status::Failed | Status::Timeout | Status::Cancelled, _) => {
                 done.next("Try it again", "retry_ticket", of)
             }
@@ -180,16 +175,18 @@ impl Tool for GetTicket {
     }
 }
 
-fn show(read: &Read<'_>, actor: &Actor, ticket: Ticket) -> Result<Output, Fault> {
-    let wire = wire::ticket(read, &ticket)?;
+/// The answer, and whether the ticket waits for one from a person.
+fn show(read: &Read<'_>, actor: &Actor, ticket: Ticket) -> Result<(Output, bool), Fault> {
     let mut digest = digest(read, ticket)?;
+    let parents = digest.parents.iter().map(|parent| parent.id).collect();
+    let wire = wire::ticket_with(&digest.ticket, parents);
     // A limited key hears nothing of tickets in other projects.
     digest.parents.retain(|parent| actor.may_reach(parent.project));
     digest.children.retain(|child| actor.may_reach(child.project));
     let human_actions = digest.human_actions();
     let in_progress = digest.outcome == Outcome::InProgress;
     let ticket = &digest.ticket;
-    Ok(Output {
+    let output = Output {
         ticket: wire,
         turns_used: ticket.turns_used,
         input_tokens: ticket.input_tokens,
@@ -210,7 +207,8 @@ fn show(read: &Read<'_>, actor: &Actor, ticket: Ticket) -> Result<Output, Fault>
         human_actions,
         depends_on_tickets: digest.parents.iter().map(related).collect(),
         follow_on_tickets: digest.children.iter().map(related).collect(),
-    })
+    };
+    Ok((output, digest.question.is_some()))
 }
 
 fn graph(digest: &Digest) -> GraphSummary {

@@ -67,9 +67,14 @@ pub struct TicketWire {
 /// A ticket in the shape of the contract.
 pub fn ticket(read: &Read<'_>, ticket: &Ticket) -> Result<TicketWire, Fault> {
     let depends_on = dependencies::parent_ids(read, ticket.tenant, ticket.id)?;
+    Ok(ticket_with(ticket, depends_on))
+}
+
+/// The same, where it is known already what the ticket waits for.
+pub fn ticket_with(ticket: &Ticket, depends_on: Vec<TicketId>) -> TicketWire {
     let category = ticket.category.as_ref();
     let requester = ticket.requester.clone();
-    Ok(TicketWire {
+    TicketWire {
         id: ticket.id,
         ticket_ref: ticket.reference(),
         project_seq: ticket.seq,
@@ -98,7 +103,7 @@ pub fn ticket(read: &Read<'_>, ticket: &Ticket) -> Result<TicketWire, Fault> {
             format!("{}{mark}", category.name)
         }),
         category_deleted: category.is_some_and(|category| category.deleted),
-    })
+    }
 }
 
 /// The answer that is one ticket.

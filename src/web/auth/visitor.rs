@@ -79,8 +79,7 @@ impl Visitor {
 async fn recognise(parts: &Parts, site: &Site) -> Result<Option<Visitor>, Fault> {
     let Some(token) = site.cookies().login(&parts.headers) else { return Ok(None) };
     let token = Secret::new(token);
-    let asked = token.clone();
-    let found = site.db().read(move |read| sessions::authenticate(read, &asked)).await?;
+    let found = site.db().glance(|read| sessions::authenticate(read, &token))?;
     let Some(logged) = found else { return Ok(None) };
     if logged.use_due {
         let session = logged.session.clone();
