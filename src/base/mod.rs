@@ -6,6 +6,7 @@ pub mod id;
 pub mod ids;
 pub mod redact;
 pub mod secret;
+pub mod stops;
 pub mod text;
 pub mod time;
 mod words;

@@ -9,9 +9,11 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::env::Env;
+use super::insist::insist;
 use super::run_node::Task;
 use crate::base::Fault;
 use crate::events::Event;
+use crate::jobs::Ctx;
 use crate::store::Hash;
 use crate::tickets::runner::LogLine;
 
@@ -33,10 +35,11 @@ impl AgentLog {
     /// Starts the log of a node's run.
     pub(super) async fn start(env: &Arc<Env>, task: &Task) -> Result<Self, Fault> {
         let folder = env.paths.run(task.node.id, task.node.attempt);
-        fs::create_dir_all(&folder).await.map_err(Fault::internal)?;
+        let unusable = |error| Fault::of_folder(&folder, error);
+        fs::create_dir_all(&folder).await.map_err(unusable)?;
         let mut options = OpenOptions::new();
         options.create(true).truncate(true).read(true).write(true);
-        let file = options.open(folder.join("log.txt")).await.map_err(Fault::internal)?;
+        let file = options.open(folder.join("log.txt")).await.map_err(unusable)?;
         let (lines, waiting) = mpsc::channel(WAITING_MAX);
         let about = About {
             env: env.clone(),
@@ -66,7 +69,7 @@ impl AgentLog {
 
     /// Ends the log, keeps it as a blob and removes the run's folder. A log that could not be kept
     /// is no reason to lose the run; its folder then stays until the next start.
-    pub(super) async fn keep(self, env: &Env) -> (Option<Hash>, u64) {
+    pub(super) async fn keep(self, env: &Env, ctx: &Ctx) -> (Option<Hash>, u64) {
         drop(self.lines);
         let (mut file, written) = match self.written.await {
             Ok(ended) => ended,
@@ -81,7 +84,7 @@ impl AgentLog {
         });
         // Read through the handle: an agent may have put anything at the path.
         let kept = match read_back(&mut file).await {
-            Ok(bytes) => keep_bytes(env, bytes).await,
+            Ok(bytes) => keep_bytes(env, ctx, bytes).await,
             Err(error) => Err(Fault::internal(error)),
         };
         match kept {
@@ -115,9 +118,16 @@ pub(super) async fn remove_folder(folder: &Path) {
 }
 
 /// Keeps some bytes as a blob, off the threads that answer requests.
-pub(super) async fn keep_bytes(env: &Env, bytes: Vec<u8>) -> Result<Hash, Fault> {
-    let blobs = env.blobs.clone();
-    tokio::task::spawn_blocking(move || blobs.put(&bytes)).await.map_err(Fault::internal)?
+pub(super) async fn keep_bytes(env: &Env, ctx: &Ctx, bytes: Vec<u8>) -> Result<Hash, Fault> {
+    let bytes = Arc::new(bytes);
+    let put = || {
+        let (blobs, bytes) = (env.blobs.clone(), bytes.clone());
+        async move {
+            let put = tokio::task::spawn_blocking(move || blobs.put(&bytes));
+            put.await.map_err(Fault::internal)?
+        }
+    };
+    insist(env, ctx, "keep a log", put).await
 }
 
 struct About {

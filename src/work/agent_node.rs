@@ -5,12 +5,15 @@ use std::time::Duration;
 
 use super::agent_log::AgentLog;
 use super::env::Env;
+use super::insist::insist;
+use super::recorded;
 use super::result::{Came, Stopped, To};
 use super::run_node::{Task, keep_work, stopped};
 use super::workspace::{self, Desk};
 use crate::accounts::keys::{self, NewKey, Prefix};
 use crate::accounts::{KeyScope, Reach};
 use crate::base::redact::Redactor;
+use crate::base::stops::{self, Stop};
 use crate::base::{Fault, RunId, Secret, text};
 use crate::jobs::Ctx;
 use crate::projects::agents::{OutputFormat, Profile};
@@ -18,9 +21,8 @@ use crate::projects::git::discard::discard;
 use crate::tickets::contract::{self, Check};
 use crate::tickets::pipeline::decide::Verdict;
 use crate::tickets::pipeline::record::Left;
-use crate::tickets::processes::{self, Recorded};
 use crate::tickets::prompt::{Facts, prompt};
-use crate::tickets::runner::{self, Access, Ended, Exit, Launch, Limits, Report, report};
+use crate::tickets::runner::{Access, Ended, Exit, Launch, Limits, Report, report};
 use crate::tickets::states::{ItemKind, NodeKind, Status};
 use crate::tickets::{dependencies, node, questions};
 
@@ -45,14 +47,8 @@ pub(super) async fn run(
     let log = AgentLog::start(env, task).await?;
     let run: RunId = env.entropy.id(env.clock.now());
     let launch = launch(env, task, desk, &profile, key, run, &log).await?;
-    let (db, boot, tenant, node) = (env.db.clone(), env.boot, task.tenant, task.node.id);
-    let record = move |process: runner::ProcessId| async move {
-        let recorded = Recorded { run, pid: process.pid, started: process.started };
-        db.write(move |tx| processes::record(tx, tenant, node, boot, &recorded)).await
-    };
-    let ended = runner::run(launch, record, ctx.cancel.clone()).await;
-    env.db.write(move |tx| processes::forget(tx, run)).await?;
-    let (hash, lines) = log.keep(env).await;
+    let ended = recorded::run(env, ctx, task, run, launch).await;
+    let (hash, lines) = log.keep(env, ctx).await;
     let ended = ended?;
     let mut left = left(&ended);
     (left.log, left.log_lines) = (hash, lines);
@@ -61,7 +57,7 @@ pub(super) async fn run(
         return Err(stopped(ctx).with(left));
     }
     let kept = left.clone();
-    settle(env, task, desk, &profile, ended, left).await.map_err(|stopped| stopped.with(kept))
+    settle(env, ctx, task, desk, &profile, ended, left).await.map_err(|stopped| stopped.with(kept))
 }
 
 fn profile(task: &Task) -> Option<(&str, &Profile)> {
@@ -169,6 +165,7 @@ fn left(ended: &Ended) -> Left {
 /// From how the process ended and what it handed back to what the node came to.
 async fn settle(
     env: &Env,
+    ctx: &Ctx,
     task: &Task,
     desk: &Desk,
     profile: &Profile,
@@ -183,7 +180,9 @@ async fn settle(
     let mut changed = false;
     if kind.writes_code() {
         if !ended.worktree_gone {
-            let (_, made, ahead) = workspace::commit(env, desk, &task.ticket, &task.node).await?;
+            let commit = || workspace::commit(env, desk, &task.ticket, &task.node);
+            let (_, made, ahead) = insist(env, ctx, "commit an agent's work", commit).await?;
+            stops::reach(Stop::WorkCommitted);
             left.checkpoint_commits = Some(ahead);
             changed = made || desk.tree.head.as_str() != tip(desk).await?;
         }

@@ -18,6 +18,7 @@ use super::process::{ProcessId, end_group, kill_now};
 use super::report::{self, Handed};
 use super::spawn::{GO, Launch, Limits, NOT_FOUND, NOT_RUNNABLE, refused, works_in};
 use super::usage::{Metered, Usage};
+use crate::base::stops::{self, Stop};
 use crate::base::{Clock, Fault, Millis};
 
 /// How long the last output may take to arrive once every process is gone.
@@ -141,6 +142,7 @@ where
     let worktree = prepared.await.map_err(Fault::internal)??;
 
     let mut running = Running::start(&launch, &worktree)?;
+    stops::reach(Stop::ProcessSpawned);
     let recorded = if works_in(running.process.pid, &worktree) {
         spawned(running.process).await
     } else {
@@ -152,14 +154,17 @@ where
         running.end(Duration::ZERO).await?;
         return Err(fault);
     }
+    stops::reach(Stop::ProcessRecorded);
     let cut_short = if cancel.is_cancelled() {
         Some(Exit::Cancelled)
     } else {
         running.go(launch.standard_input()).await;
+        stops::reach(Stop::ProcessWorks);
         running.wait(&launch.clock, launch.limits, &cancel).await
     };
     let status = running.end(launch.limits.grace).await?;
     running.drain().await;
+    stops::reach(Stop::ProcessEnded);
     let exit = cut_short.unwrap_or_else(|| running.exit(status));
     let (tail, metered) = running.feed.learned_so_far();
     finish(&launch, worktree, started, exit, tail, metered).await

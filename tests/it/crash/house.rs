@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use assay::base::stops::Stop;
 use assay::base::{Clock, Entropy};
 use assay::events::Bus;
 use assay::projects::settings::Settings;
@@ -19,6 +20,9 @@ use crate::pipeline::{furnish, landings, left_in, make_repository, settings};
 
 /// How long anything may take to come about.
 const PATIENCE: Duration = Duration::from_mins(1);
+
+/// The file that tells that a server is held.
+pub(super) const HELD: &str = "held";
 
 /// A data directory with a project on a person's repository.
 pub(super) struct House {
@@ -72,7 +76,7 @@ impl House {
         until(name, || path.exists().then_some(()));
     }
 
-    fn command(&self) -> Command {
+    pub(super) fn command(&self) -> Command {
         let mut command = assay();
         command.env_clear().env("PATH", env!("PATH")).current_dir(self.dir.path());
         command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(self.path("data"));
@@ -81,7 +85,26 @@ impl House {
     }
 
     pub(super) fn serve(&self) -> Server {
-        let mut child = self.command().spawn().unwrap();
+        self.start(self.command())
+    }
+
+    /// A server that is held at a point, once it passes it for the `passage`th time.
+    pub(super) fn serve_held(&self, point: Stop, passage: u32) -> Server {
+        let mut command = self.command();
+        command.env("ASSAY_STOP_AT", format!("{point}:{passage}"));
+        command.env("ASSAY_STOP_MARK", self.path(HELD));
+        self.start(command)
+    }
+
+    /// A first start that is held before it says anything.
+    pub(super) fn start_held(&self, point: Stop) -> Child {
+        let mut command = self.command();
+        command.env("ASSAY_STOP_AT", point.word()).env("ASSAY_STOP_MARK", self.path(HELD));
+        command.stdout(Stdio::null()).spawn().unwrap()
+    }
+
+    fn start(&self, mut command: Command) -> Server {
+        let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let first = lines.next().expect("the server says where it is").unwrap();
         let address = first.rsplit("http://").next().unwrap().parse().unwrap();
@@ -125,10 +148,18 @@ impl House {
 }
 
 impl Server {
-    /// Calls a tool over HTTP.
+    /// Calls a tool over HTTP, which must go well.
     pub(super) fn call(&self, tool: &str, args: &Value) -> Value {
+        let (_, said) = self.try_call(tool, args).expect("the server answers");
+        assert_eq!(said["ok"], true, "{said}");
+        said["data"].clone()
+    }
+
+    /// Calls a tool: the status and what was answered. `None` where the server is gone before it
+    /// answers.
+    pub(super) fn try_call(&self, tool: &str, args: &Value) -> Option<(u16, Value)> {
         let body = json!({ "tool": tool, "args": args }).to_string();
-        let mut stream = TcpStream::connect(self.address).unwrap();
+        let mut stream = TcpStream::connect(self.address).ok()?;
         write!(
             stream,
             "POST /api/mcp/v1/invoke HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\
@@ -138,13 +169,13 @@ impl Server {
             self.key,
             body.len()
         )
-        .unwrap();
+        .ok()?;
         let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let (_, body) = answer.split_once("\r\n\r\n").unwrap();
-        let said: Value = serde_json::from_str(body).unwrap_or_else(|_| panic!("{answer}"));
-        assert_eq!(said["ok"], true, "{said}");
-        said["data"].clone()
+        stream.read_to_string(&mut answer).ok()?;
+        let (head, body) = answer.split_once("\r\n\r\n")?;
+        let status = head.split(' ').nth(1)?.parse().ok()?;
+        let said = serde_json::from_str(body).unwrap_or_else(|_| panic!("{answer}"));
+        Some((status, said))
     }
 
     pub(super) fn dispatch(&self, title: &str) -> String {

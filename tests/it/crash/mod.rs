@@ -2,6 +2,8 @@
 //! that was accepted ends as promised, once.
 
 mod house;
+#[cfg(debug_assertions)]
+mod points;
 
 use std::fs;
 use std::net::TcpStream;
