@@ -220,6 +220,7 @@ CREATE TABLE nodes (
                        'cancelled', 'skipped', 'awaiting_input', 'blocked')),
     attempt        INTEGER NOT NULL DEFAULT 0,
     job_id         BLOB,
+    began_on       TEXT,
     agent          TEXT,
     model          TEXT,
     brief          TEXT,

@@ -20,7 +20,7 @@ use crate::projects::agents::{OutputFormat, Profile};
 use crate::projects::git::discard::discard;
 use crate::tickets::contract::{self, Check};
 use crate::tickets::pipeline::decide::Verdict;
-use crate::tickets::pipeline::record::Left;
+use crate::tickets::pipeline::record::{self, Left};
 use crate::tickets::prompt::{Facts, prompt};
 use crate::tickets::runner::{Access, Ended, Exit, Launch, Limits, Report, report};
 use crate::tickets::states::{ItemKind, NodeKind, Status};
@@ -43,7 +43,7 @@ pub(super) async fn run(
         return Ok(Came::bad(message));
     };
     let profile = profile.clone();
-    let key = make_key(env, task, &profile).await?;
+    let (key, began_on) = set_out(env, task, desk, &profile).await?;
     let log = AgentLog::start(env, task).await?;
     let run: RunId = env.entropy.id(env.clock.now());
     let launch = launch(env, task, desk, &profile, key, run, &log).await?;
@@ -56,8 +56,13 @@ pub(super) async fn run(
         left.checkpoint_commits = keep_work(env, task, desk).await;
         return Err(stopped(ctx).with(left));
     }
-    let kept = left.clone();
-    settle(env, ctx, task, desk, &profile, ended, left).await.map_err(|stopped| stopped.with(kept))
+    match keep(env, ctx, task, desk, &began_on, &ended).await {
+        Ok(kept) => {
+            left.checkpoint_commits = kept.ahead;
+            Ok(settle(task, &profile, ended, kept.changed, left))
+        }
+        Err(fault) => Err(Stopped::from(fault).with(left)),
+    }
 }
 
 fn profile(task: &Task) -> Option<(&str, &Profile)> {
@@ -65,11 +70,18 @@ fn profile(task: &Task) -> Option<(&str, &Profile)> {
     agents.choose(task.node.kind.word(), task.ticket.preset.word())
 }
 
-/// The agent's own key: it reads this project, ends with the ticket, and is revoked with the node.
-async fn make_key(env: &Env, task: &Task, profile: &Profile) -> Result<Secret, Fault> {
+/// Makes the agent's own key, which reads this project, ends with the ticket, and is revoked with
+/// the node. Says with it where the branch stood when the node first began.
+async fn set_out(
+    env: &Env,
+    task: &Task,
+    desk: &Desk,
+    profile: &Profile,
+) -> Result<(Secret, String), Fault> {
     let lasts = Duration::from_secs(profile.timeout_secs).saturating_add(KEY_GRACE);
     let expires_at = env.clock.now().plus(lasts);
     let (tenant, ticket, project) = (task.tenant, task.ticket.id, task.project.id);
+    let (node, head) = (task.node.clone(), desk.tree.head.clone());
     let name = format!("{} {}", task.ticket.reference(), task.node.name);
     env.db
         .write(move |tx| {
@@ -83,7 +95,8 @@ async fn make_key(env: &Env, task: &Task, profile: &Profile) -> Result<Secret, F
                 expires_at: Some(expires_at),
                 created_by: "assay",
             };
-            keys::create(tx, tenant, &new).map(|(_, key)| key)
+            let (_, key) = keys::create(tx, tenant, &new)?;
+            Ok((key, record::begin_on(tx, &node, head.as_str())?))
         })
         .await
 }
@@ -162,34 +175,45 @@ fn left(ended: &Ended) -> Left {
     }
 }
 
-/// From how the process ended and what it handed back to what the node came to.
-async fn settle(
+/// What a run left on the branch.
+#[derive(Default)]
+struct Kept {
+    /// Whether the node has changed anything since it first began.
+    changed: bool,
+    /// Commits on the branch that are not on its base.
+    ahead: Option<u64>,
+}
+
+/// Keeps what an agent wrote that was to write, and takes back what one left that was not.
+async fn keep(
     env: &Env,
     ctx: &Ctx,
     task: &Task,
     desk: &Desk,
-    profile: &Profile,
-    ended: Ended,
-    mut left: Left,
-) -> Result<Came, Stopped> {
+    began_on: &str,
+    ended: &Ended,
+) -> Result<Kept, Fault> {
+    if ended.worktree_gone {
+        return Ok(Kept::default());
+    }
+    if !task.node.kind.writes_code() {
+        // What a reader committed goes with the rest: nobody asked it for a change.
+        discard(&desk.repository, &desk.place, &desk.tree.head).await?;
+        return Ok(Kept::default());
+    }
+    let commit = || workspace::commit(env, desk, &task.ticket, &task.node);
+    let (tip, made, ahead) = insist(env, ctx, "commit an agent's work", commit).await?;
+    stops::reach(Stop::WorkCommitted);
+    Ok(Kept { changed: made || tip.as_str() != began_on, ahead: Some(ahead) })
+}
+
+/// From how the process ended and what it handed back to what the node came to.
+fn settle(task: &Task, profile: &Profile, ended: Ended, changed: bool, mut left: Left) -> Came {
     let kind = task.node.kind;
     let failure = ended.failure();
     let exit = ended.exit;
     let unread = ended.report.problem();
     let report = ended.report.settle(exit == Exit::Code(0));
-    let mut changed = false;
-    if kind.writes_code() {
-        if !ended.worktree_gone {
-            let commit = || workspace::commit(env, desk, &task.ticket, &task.node);
-            let (_, made, ahead) = insist(env, ctx, "commit an agent's work", commit).await?;
-            stops::reach(Stop::WorkCommitted);
-            left.checkpoint_commits = Some(ahead);
-            changed = made || desk.tree.head.as_str() != tip(desk).await?;
-        }
-    } else if !ended.worktree_gone {
-        // What a reader committed goes with the rest: nobody asked it for a change.
-        discard(&desk.repository, &desk.place, &desk.tree.head).await?;
-    }
     if let Some(report) = &report {
         left.summary = Some(report.summary.clone()).filter(|summary| !summary.trim().is_empty());
         left.report = Some(full_text(report));
@@ -199,18 +223,12 @@ async fn settle(
             Exit::TimedOut | Exit::Silent => Verdict::OutOfTime { reason },
             _ => Verdict::Bad { reason },
         };
-        return Ok(Came::verdict(verdict, left));
+        return Came::verdict(verdict, left);
     }
     match report {
-        Some(report) => Ok(judge(task, report, changed, left)),
-        None => Ok(unreported(kind, profile, changed, unread, left)),
+        Some(report) => judge(task, report, changed, left),
+        None => unreported(kind, profile, changed, unread, left),
     }
-}
-
-/// The branch's tip as git has it now.
-async fn tip(desk: &Desk) -> Result<String, Fault> {
-    let tip = desk.repository.branch(desk.place.branch()).await?;
-    Ok(tip.map(|tip| tip.as_str().to_owned()).unwrap_or_default())
 }
 
 /// What a run without a usable report comes to. A plain script that changed something has done its

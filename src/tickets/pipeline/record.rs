@@ -85,6 +85,14 @@ pub fn set_workspace(
     )
 }
 
+/// Notes the tip of the branch when a node first began, and says which that was: what stands on the
+/// branch beyond it is the node's own, also from a start that was cut short.
+pub fn begin_on(tx: &mut Tx<'_>, node: &Node, head: &str) -> Result<String, Fault> {
+    let of = params! { ":tenant": node.tenant, ":id": node.id, ":head": head };
+    let began = tx.find(sql!("nodes.sql", "begin_on"), of, |row| row.get("began_on"))?;
+    began.ok_or_else(|| Fault::internal("a node that runs is gone"))
+}
+
 /// Puts a started node back, for its job to try again in a while. `why` is what kept it from going
 /// on.
 pub fn put_back(tx: &mut Tx<'_>, tenant: TenantId, node: &Node, why: &str) -> Result<(), Fault> {

@@ -10,7 +10,7 @@ use assay::tickets::runner::ProcessId;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use super::house::{HELD, House, Server, open, until};
+use super::house::{HELD, House, Server, open};
 use crate::git::run_in;
 
 /// The points of each test below, each with which passage of it holds the server.
@@ -186,7 +186,7 @@ fn ask(server: &Server) -> Vec<Option<String>> {
 fn processes(house: &House) -> Vec<ProcessId> {
     let root = house.path("");
     let is_there = |pid: &u32| {
-        std::fs::read_link(format!("/proc/{pid}/cwd"))
+        fs::read_link(format!("/proc/{pid}/cwd"))
             .is_ok_and(|cwd| cwd.starts_with(&root) && cwd != root)
     };
     let pids = fs::read_dir("/proc").unwrap().flatten();
