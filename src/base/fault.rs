@@ -222,6 +222,14 @@ impl Fault {
                 Code::StorageFull,
                 "The disk that holds the data directory is full. Free some space and try again.",
             ),
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Self::new(
+                Code::Unavailable,
+                format!(
+                    "The folder {} cannot be written to: {error}. Give the server's user the \
+                     right to write there.",
+                    folder.display()
+                ),
+            ),
             _ => Self::new(
                 Code::Unavailable,
                 format!("The folder {} cannot be used at the moment.", folder.display()),

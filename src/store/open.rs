@@ -48,6 +48,11 @@ pub(super) fn writer(path: &Path) -> Result<Connection, Fault> {
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = connect(path, flags)?;
+    // SQLite opens what it may not write for reading alone, and says nothing.
+    if conn.is_readonly("main").map_err(|e| open_fault(path, e))? {
+        let refused = ffi::Error::new(ffi::SQLITE_READONLY);
+        return Err(open_fault(path, rusqlite::Error::SqliteFailure(refused, None)));
+    }
     let mode: String = conn
         .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
         .map_err(|e| open_fault(path, e))?;

@@ -125,6 +125,7 @@ async fn launch(
         marker: run.to_string(),
         clock: env.clock.clone(),
         redact: Arc::new(move |text| redactor.redact(text).into_owned()),
+        in_place: env.in_place(),
         log: log.lines(),
     })
 }

@@ -144,6 +144,7 @@ fn launch(
         marker: run.to_string(),
         clock: env.clock.clone(),
         redact: Arc::new(|text| redact(text).into_owned()),
+        in_place: env.in_place(),
         log,
     }
 }

@@ -23,6 +23,8 @@ use crate::base::{Clock, Fault, Millis};
 
 /// How long the last output may take to arrive once every process is gone.
 const DRAIN: Duration = Duration::from_secs(2);
+/// How long to wait for folders that were moved away before looking again.
+const LOOK_AGAIN: Duration = Duration::from_millis(500);
 /// How many of the last lines a failure quotes.
 const QUOTED_LINES: usize = 10;
 
@@ -178,11 +180,17 @@ async fn finish(
     tail: Vec<String>,
     metered: Metered,
 ) -> Result<Ended, Fault> {
-    let (path, redact) = (launch.report(), launch.redaction());
-    let looked = tokio::task::spawn_blocking(move || {
-        (report::take(&path, &*redact), !worktree.join(".git").exists())
-    });
-    let (report, worktree_gone) = looked.await.map_err(Fault::internal)?;
+    let (report, worktree_gone) = loop {
+        let (path, redact, tree) = (launch.report(), launch.redaction(), worktree.clone());
+        let looked = tokio::task::spawn_blocking(move || {
+            (report::take(&path, &*redact), !tree.join(".git").exists())
+        });
+        let looked = looked.await.map_err(Fault::internal)?;
+        if (launch.in_place)() {
+            break looked;
+        }
+        launch.clock.sleep(LOOK_AGAIN).await;
+    };
     let took = launch.clock.now().since(started);
     Ok(Ended {
         exit,

@@ -1,6 +1,7 @@
 //! A data directory with what a server needs, and the server on it, which may be killed.
 
-use std::fs;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
@@ -20,6 +21,9 @@ use crate::pipeline::{furnish, landings, left_in, make_repository, settings};
 
 /// How long anything may take to come about.
 const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Where servers say what they have to say.
+pub(super) const LOG: &str = "said-by-servers";
 
 /// The file that tells that a server is held.
 pub(super) const HELD: &str = "held";
@@ -80,7 +84,7 @@ impl House {
         let mut command = assay();
         command.env_clear().env("PATH", env!("PATH")).current_dir(self.dir.path());
         command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(self.path("data"));
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
 
@@ -96,15 +100,41 @@ impl House {
         self.start(command)
     }
 
+    /// A server behind some words of another program, which becomes it. What it says on standard
+    /// error is in [`LOG`], as it is of every server.
+    pub(super) fn serve_in(&self, before: Vec<String>) -> Server {
+        self.start(self.command_in(before))
+    }
+
+    fn command_in(&self, before: Vec<String>) -> Command {
+        let plain = self.command();
+        let mut words = before.into_iter().map(OsString::from).collect::<Vec<_>>();
+        words.push(plain.get_program().to_owned());
+        words.extend(plain.get_args().map(OsStr::to_owned));
+        let mut command = program(&words[0]);
+        command.args(&words[1..]).env_clear().env("PATH", env!("PATH"));
+        command.current_dir(self.dir.path()).stdin(Stdio::null()).stdout(Stdio::piped());
+        command.stderr(Stdio::piped());
+        command
+    }
+
+    fn log(&self) -> File {
+        let mut options = File::options();
+        options.create(true).append(true).open(self.path(LOG)).unwrap()
+    }
+
     /// A first start that is held before it says anything.
     pub(super) fn start_held(&self, point: Stop) -> Child {
         let mut command = self.command();
         command.env("ASSAY_STOP_AT", point.word()).env("ASSAY_STOP_MARK", self.path(HELD));
-        command.stdout(Stdio::null()).spawn().unwrap()
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
     }
 
     fn start(&self, mut command: Command) -> Server {
         let mut child = command.spawn().unwrap();
+        // Not the file itself: the disk of the server may be no good.
+        let (mut said, mut log) = (child.stderr.take().unwrap(), self.log());
+        std::thread::spawn(move || drop(std::io::copy(&mut said, &mut log)));
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let first = lines.next().expect("the server says where it is").unwrap();
         let address = first.rsplit("http://").next().unwrap().parse().unwrap();
@@ -115,7 +145,12 @@ impl House {
 
     /// What a start that must fail says.
     pub(super) fn refusal(&self) -> String {
-        let output = self.command().stderr(Stdio::piped()).output().unwrap();
+        self.refusal_in(Vec::new())
+    }
+
+    /// The same behind some words of another program.
+    pub(super) fn refusal_in(&self, before: Vec<String>) -> String {
+        let output = self.command_in(before).output().unwrap();
         assert!(!output.status.success() && output.stdout.is_empty(), "{output:?}");
         String::from_utf8(output.stderr).unwrap()
     }
@@ -178,6 +213,17 @@ impl Server {
         Some((status, said))
     }
 
+    /// Gets a page: the whole answer.
+    pub(super) fn get(&self, path: &str) -> String {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        let host = self.address;
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
     pub(super) fn dispatch(&self, title: &str) -> String {
         let args = json!({ "title": title, "preset": "trivial", "pass_profile": "minimal" });
         let filed = self.call("dispatch_ticket", &args);
@@ -219,8 +265,13 @@ impl Drop for Server {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the program is killed, so it must be spawned")]
-fn assay() -> Command {
+pub(super) fn assay() -> Command {
     Command::new(env!("CARGO_BIN_EXE_assay"))
+}
+
+#[expect(clippy::disallowed_methods, reason = "the program is started by another one")]
+fn program(name: &OsStr) -> Command {
+    Command::new(name)
 }
 
 pub(super) fn open(data: &Path) -> Db {
