@@ -1,5 +1,5 @@
-//! The net under the pipeline: a ticket that stands still although something could be done, whatever
-//! left it so, moves on.
+//! The net under the pipeline: a ticket that stands still although something could be done moves
+//! on, whatever left it so.
 
 use super::{advance, end, record, start_waiting};
 use crate::base::{Fault, TenantId, TicketId};

@@ -29,13 +29,7 @@ impl Disk {
     fn here() -> Self {
         let mount = ["-c", "mount -t tmpfs -o size=1m none /mnt"];
         let may = program("unshare").args(namespace()).arg("sh").args(mount).output();
-        let disk = if may.is_ok_and(|output| output.status.success()) {
-            Self::Small
-        } else {
-            Self::Limited
-        };
-        println!("the disk of this test: {disk:?}");
-        disk
+        if may.is_ok_and(|output| output.status.success()) { Self::Small } else { Self::Limited }
     }
 
     /// A server on such a disk, which has room so far.
@@ -135,6 +129,7 @@ fn refused(server: &Server, taken: &mut Vec<String>) -> (u16, String) {
 #[test]
 fn a_full_disk_is_told_and_a_run_that_ends_meanwhile_is_kept_once_there_is_room() {
     let disk = Disk::here();
+    println!("the disk of this test: {disk:?}");
     let house = House::new(COUNTED);
     let server = disk.serve(&house);
     let ticket = server.dispatch("Say hello");
@@ -180,6 +175,7 @@ const LOG: &str = super::house::LOG;
 #[test]
 fn a_disk_too_small_for_the_database_is_told_and_a_larger_one_will_do() {
     let disk = Disk::here();
+    println!("the disk of this test: {disk:?}");
     let script = match disk {
         Disk::Small => {
             "mount -t tmpfs -o size=96k,mode=700 none data
@@ -210,7 +206,7 @@ fn a_disk_too_small_for_the_database_is_told_and_a_larger_one_will_do() {
 #[test]
 fn a_data_directory_on_storage_that_is_read_only_is_refused_plainly() {
     if Disk::here() == Disk::Limited {
-        // Without the right to mount, what may not be written is the nearest.
+        println!("without the right to mount, what may not be written is the nearest");
         return a_data_directory_without_permission();
     }
     let house = House::new("");

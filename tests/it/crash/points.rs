@@ -10,7 +10,7 @@ use assay::tickets::runner::ProcessId;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use super::house::{HELD, House, Server, open};
+use super::house::{HELD, House, Server, open, until};
 use crate::git::run_in;
 
 /// The points of each test below, each with which passage of it holds the server.
@@ -121,7 +121,6 @@ fn integrity(house: &House) -> Vec<String> {
 
 fn sweep(points: &[(Stop, u32)]) {
     for (point, passage) in points {
-        println!("held at {point}, passage {passage}");
         killed_at(*point, *passage);
     }
 }
@@ -136,7 +135,7 @@ fn killed_at(point: Stop, passage: u32) {
     let server = house.serve_held(point, passage);
     let (answered, orphans) = std::thread::scope(|scope| {
         let asking = scope.spawn(|| ask(&server));
-        house.told(HELD);
+        until(&format!("held at {point}"), || house.path(HELD).exists().then_some(()));
         server.signal(Signal::KILL);
         (asking.join().unwrap(), processes(&house))
     });
