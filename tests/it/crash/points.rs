@@ -47,6 +47,13 @@ fn every_point_is_one_at_which_a_test_kills() {
 }
 
 #[test]
+fn a_build_for_use_has_no_points() {
+    let manifest = include_str!("../../../Cargo.toml");
+
+    assert!(!manifest.contains("debug-assertions"), "they come with the checks of a debug build");
+}
+
+#[test]
 fn killed_while_tickets_are_accepted() {
     sweep(ACCEPTING);
 }

@@ -72,3 +72,28 @@ async fn a_ticket_that_waits_for_nothing_any_more_is_let_go() {
     let status = "SELECT status FROM tickets WHERE seq = 2";
     assert_eq!(app.column(status), ["failed"], "it ran, and the project has no repository");
 }
+
+#[tokio::test]
+async fn a_ticket_that_is_interrupted_again_and_again_ends_and_a_retry_starts_the_count_anew() {
+    let (app, caller) = still().await;
+    caller.dispatch(titled("Too often")).await;
+    let db = &app.app.env().db;
+    db.raw(DESERTED).unwrap();
+    db.raw("UPDATE tickets SET interrupt_count = 10").unwrap();
+    let reason = "SELECT failure_reason FROM tickets";
+
+    sweep(&app).await;
+    assert!(app.column(reason)[0].contains("was interrupted 10 times"), "{:?}", app.column(reason));
+    caller.call("retry_ticket", json!({ "ticket": "ACME-1" })).await;
+    db.raw(
+        "UPDATE tickets SET status = 'running';
+         UPDATE nodes SET status = 'running', attempt = 1 WHERE status = 'queued'
+                AND job_id IS NOT NULL;
+         DELETE FROM jobs;",
+    )
+    .unwrap();
+    sweep(&app).await;
+
+    assert_eq!(app.column(INTERRUPTED), ["1 12"]);
+    assert!(!app.column(reason)[0].contains("interrupted"), "{:?}", app.column(reason));
+}
