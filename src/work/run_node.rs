@@ -8,7 +8,7 @@ use super::env::Env;
 use super::insist::{insist, is_no_room};
 use super::result::{Came, Stopped, To, Why, may_heal};
 use super::workspace::{self, Desk};
-use super::{agent_node, land_node, verify_node};
+use super::{SERVER_STOPS, agent_node, land_node, verify_node};
 use crate::accounts::keys;
 use crate::base::stops;
 use crate::base::{Fault, TenantId};
@@ -91,8 +91,8 @@ async fn without_result(
             Ok(None)
         }
         Why::HandedBack => {
-            let why = "the server stops, and its next start goes on";
-            insist(env, ctx, "record a stop", || leave(env, task, &left, Some(why))).await?;
+            let put_back = || leave(env, task, &left, Some(SERVER_STOPS));
+            insist(env, ctx, "record a stop", put_back).await?;
             Err(JobError::Later(HANDED_BACK))
         }
         Why::Fault(fault) => {
