@@ -3,6 +3,12 @@ SELECT * FROM landings
 WHERE  ticket_id = :ticket AND tenant_id = :tenant AND state = 'intended'
 ORDER  BY created_at DESC LIMIT 1;
 
+-- name: intended_in
+-- cross-tenant: a checkout is one, whoever's ticket lands in it.
+SELECT * FROM landings
+WHERE  repository = :repository AND base_branch = :base_branch AND state = 'intended'
+ORDER  BY created_at LIMIT :limit;
+
 -- name: landed
 SELECT * FROM landings
 WHERE  ticket_id = :ticket AND tenant_id = :tenant AND state = 'landed' LIMIT 1;

@@ -37,6 +37,12 @@ SET    status = 'running', attempt = attempt + 1, agent = :agent, started_at = :
 WHERE  id = :id AND tenant_id = :tenant AND status IN ('queued', 'running')
 RETURNING attempt;
 
+-- name: begin_on
+-- The branch's tip when the node first began: later starts go on from what it has done since.
+UPDATE nodes SET began_on = coalesce(began_on, :head)
+WHERE  id = :id AND tenant_id = :tenant
+RETURNING began_on;
+
 -- name: finish
 UPDATE nodes
 SET    status = :status, summary = :summary, report = :report, failure_reason = :failure_reason,

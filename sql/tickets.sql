@@ -154,4 +154,4 @@ WHERE  tenant_id = :tenant AND id = :id;
 -- name: unfinished
 -- cross-tenant: the sweep at start-up looks at everybody's tickets, a page at a time.
 SELECT id, tenant_id, n FROM tickets
-WHERE  status IN ('queued', 'running') AND n > :after ORDER BY n LIMIT :limit;
+WHERE  status IN ('queued', 'running', 'blocked') AND n > :after ORDER BY n LIMIT :limit;

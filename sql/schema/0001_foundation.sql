@@ -187,7 +187,7 @@ CREATE INDEX tickets_by_project_status ON tickets (project_id, status);
 CREATE INDEX tickets_by_category ON tickets (category_id) WHERE category_id IS NOT NULL;
 CREATE INDEX tickets_by_category_status ON tickets (category_id, status)
     WHERE category_id IS NOT NULL;
-CREATE INDEX tickets_unfinished ON tickets (n) WHERE status IN ('queued', 'running');
+CREATE INDEX tickets_unfinished ON tickets (n) WHERE status IN ('queued', 'running', 'blocked');
 CREATE INDEX tickets_by_seq ON tickets (tenant_id, seq);
 
 -- What every query about a ticket selects: its row, and the names it is shown with.
@@ -220,6 +220,7 @@ CREATE TABLE nodes (
                        'cancelled', 'skipped', 'awaiting_input', 'blocked')),
     attempt        INTEGER NOT NULL DEFAULT 0,
     job_id         BLOB,
+    began_on       TEXT,
     agent          TEXT,
     model          TEXT,
     brief          TEXT,
@@ -324,6 +325,8 @@ CREATE TABLE landings (
     settled_at  INTEGER
 ) STRICT;
 CREATE INDEX landings_by_ticket ON landings (ticket_id, created_at);
+CREATE INDEX landings_intended ON landings (repository, base_branch, created_at)
+    WHERE state = 'intended';
 CREATE UNIQUE INDEX landings_once ON landings (ticket_id) WHERE state = 'landed';
 
 -- Agent processes that may be alive. A row is written before the process may do anything.

@@ -3,7 +3,9 @@
 
 use std::error::Error;
 use std::fmt;
+use std::io;
 use std::ops::Deref;
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -210,6 +212,30 @@ impl Fault {
     #[must_use]
     pub fn internal(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::new(Code::Internal, "Something went wrong on the server.").because(cause)
+    }
+
+    /// A file or folder of the server's own cannot be used: the disk is full, or refuses.
+    #[must_use]
+    pub fn of_folder(folder: &Path, error: io::Error) -> Self {
+        let fault = match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::new(
+                Code::StorageFull,
+                "The disk that holds the data directory is full. Free some space and try again.",
+            ),
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Self::new(
+                Code::Unavailable,
+                format!(
+                    "The folder {} cannot be written to: {error}. Give the server's user the \
+                     right to write there.",
+                    folder.display()
+                ),
+            ),
+            _ => Self::new(
+                Code::Unavailable,
+                format!("The folder {} cannot be used at the moment.", folder.display()),
+            ),
+        };
+        fault.because(error)
     }
 
     /// One bad argument, named by its path.

@@ -7,6 +7,7 @@ pub mod ids;
 mod rate_limit;
 pub mod redact;
 pub mod secret;
+pub mod stops;
 pub mod text;
 pub mod time;
 mod words;

@@ -86,6 +86,13 @@ impl Clock {
         }
     }
 
+    /// Moves a fake clock back, as the machine's goes when somebody sets it right.
+    pub fn set_back(&self, by: Duration) {
+        if let Kind::Fake(now) = &*self.0 {
+            now.send_modify(|at| *at = at.minus(by));
+        }
+    }
+
     /// Moves a fake clock forward and wakes who waits on it. The machine's clock stays as it is.
     pub fn advance(&self, by: Duration) {
         if let Kind::Fake(now) = &*self.0 {

@@ -32,6 +32,9 @@ pub enum Ending {
     },
     /// It ran, was asked to stop, and is stopped.
     Cancelled,
+    /// It has not ended: its run did not stop in time when the server stopped, and was ended. The
+    /// next start of the server runs it again.
+    HandedBack,
 }
 
 /// The kinds of jobs and what is done for each.
@@ -82,8 +85,9 @@ impl Registry {
     }
 
     /// Calls `hook` when a job of a kind ends as failed, or as cancelled after it ran, in the same
-    /// transaction: so its domain learns even where no run is left to say it, as after a crash. A
-    /// job that is cancelled before it starts calls nothing: whoever cancels it knows.
+    /// transaction: so its domain learns even where no run is left to say it, as after a crash; and
+    /// when a run that did not stop in time is handed back. A job that is cancelled before it
+    /// starts calls nothing: whoever cancels it knows.
     ///
     /// # Panics
     /// If the kind has no handler yet.
@@ -141,8 +145,18 @@ impl Registry {
             State::Cancelled => Ending::Cancelled,
             State::Ready | State::Running | State::Done => return Ok(()),
         };
+        self.tell(tx, (kind, payload), &ending)
+    }
+
+    /// Tells the domain of a job what became of it.
+    pub(super) fn tell(
+        &self,
+        tx: &mut Tx<'_>,
+        (kind, payload): (&str, &str),
+        ending: &Ending,
+    ) -> Result<(), Fault> {
         match self.kinds.get(kind).and_then(|kind| kind.end.as_ref()) {
-            Some(hook) => hook(tx, payload, &ending),
+            Some(hook) => hook(tx, payload, ending),
             None => Ok(()),
         }
     }

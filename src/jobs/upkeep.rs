@@ -6,8 +6,10 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::ctx::Stop;
+use super::job::State;
 use super::lease::{self, CUT_SHORT, Claim, Taken};
 use super::queue;
+use super::registry::Ending;
 use super::run::heals;
 use super::worker::Worker;
 use crate::base::{Fault, Millis};
@@ -141,23 +143,34 @@ impl Worker {
 
     async fn recover(&self, claim: Claim) -> Result<(), Fault> {
         let boot = self.0.boot;
-        self.take_from_run(claim, move |tx| lease::recover(tx, &claim, boot)).await
+        self.take_from_run(claim, None, move |tx| lease::recover(tx, &claim, boot)).await
     }
 
     /// Puts back what a run of this process did not, since it did not stop in time.
     pub(super) async fn hand_back(&self, claim: Claim) -> Result<(), Fault> {
-        self.take_from_run(claim, move |tx| lease::hand_back(tx, &claim, true)).await
+        let take = move |tx: &mut Tx<'_>| lease::hand_back(tx, &claim, true);
+        self.take_from_run(claim, Some(Ending::HandedBack), take).await
     }
 
-    /// Takes a job from its run and tells its domain if that was the end of it.
-    async fn take_from_run<F>(&self, claim: Claim, take: F) -> Result<(), Fault>
+    /// Takes a job from its run and tells its domain if that was the end of it; where it is ready
+    /// again, `ready` is told.
+    async fn take_from_run<F>(
+        &self,
+        claim: Claim,
+        ready: Option<Ending>,
+        take: F,
+    ) -> Result<(), Fault>
     where
         F: Fn(&mut Tx<'_>) -> Result<Option<Taken>, Fault> + Send + Clone + 'static,
     {
         let (silent, registry) = (take.clone(), self.0.registry.clone());
         let telling = self.0.db.write(move |tx| {
             let Some(taken) = take(tx)? else { return Ok(()) };
-            registry.tell_end(tx, (&taken.kind, &taken.payload), taken.state, CUT_SHORT)
+            let job = (taken.kind.as_str(), taken.payload.as_str());
+            match ready.filter(|_| taken.state == State::Ready) {
+                Some(ready) => registry.tell(tx, job, &ready),
+                None => registry.tell_end(tx, job, taken.state, CUT_SHORT),
+            }
         });
         match telling.await {
             Err(fault) if !heals(&fault) => {

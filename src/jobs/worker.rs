@@ -18,6 +18,7 @@ use super::registry::Registry;
 use super::run::Floorhand;
 use super::schedule;
 use super::upkeep::Troubles;
+use crate::base::stops;
 use crate::base::{BootId, Clock, Fault, Id, JobId, Millis};
 use crate::events::{Bus, Event};
 use crate::store::Db;
@@ -228,6 +229,7 @@ impl Worker {
         };
         let (kind, inner, claim) = (kind.clone(), self.0.clone(), claimed.claim);
         runs.spawn(async move {
+            stops::reach(stops::Stop::JobClaimed);
             hand.run(kind, claimed, signal, said).await;
             inner.floor.remove(&claim);
         });

@@ -6,7 +6,8 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use crate::base::{Code, Entropy, Fault};
+use crate::base::stops::{self, Stop};
+use crate::base::{Entropy, Fault};
 
 /// The BLAKE3 hash of a blob: 32 bytes, shown as 64 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -127,24 +128,22 @@ impl Blobs {
         let mut file = File::create_new(half)?;
         file.write_all(bytes)?;
         file.sync_all()?;
+        stops::reach(Stop::BlobWritten);
         let folder = path.parent().unwrap_or(&self.root);
-        fs::create_dir_all(folder)?;
+        match fs::create_dir(folder) {
+            // A folder's own name stands in the one above it.
+            Ok(()) => File::open(&self.root)?.sync_all()?,
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(e) => return Err(e),
+        }
         fs::rename(half, path)?;
-        File::open(folder)?.sync_all()
+        File::open(folder)?.sync_all()?;
+        stops::reach(Stop::BlobNamed);
+        Ok(())
     }
 
     fn fault(&self, error: io::Error) -> Fault {
-        let fault = match error.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Fault::new(
-                Code::StorageFull,
-                "The disk that holds the data directory is full. Free some space and try again.",
-            ),
-            _ => Fault::new(
-                Code::Unavailable,
-                format!("The folder {} cannot be used at the moment.", self.root.display()),
-            ),
-        };
-        fault.because(error)
+        Fault::of_folder(&self.root, error)
     }
 }
 

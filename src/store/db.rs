@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
 use super::migrate::{MIGRATIONS, Migration, migrate};
-use super::open;
+use super::open::{self, Home};
 use super::tx::{Read, Tx};
 use super::writer::Writer;
 use crate::base::{Clock, Code, Entropy, Fault};
@@ -28,6 +28,7 @@ pub struct Db(Arc<Inner>);
 
 struct Inner {
     path: PathBuf,
+    home: Home,
     clock: Clock,
     writer: Writer,
     idle: Mutex<Vec<Connection>>,
@@ -62,9 +63,10 @@ impl Db {
             check(&path, &conn)?;
         }
         migrate(&path, &mut conn, clock.now(), steps)?;
-        let writer = Writer::start(conn, clock.clone(), entropy, bus)?;
+        let writer = Writer::start(conn, Home::of(&path), clock.clone(), entropy, bus)?;
         let first = open::reader(&path)?;
         Ok(Self(Arc::new(Inner {
+            home: Home::of(&path),
             path,
             clock,
             writer,
@@ -135,6 +137,13 @@ impl Db {
             }
         }
         answer
+    }
+
+    /// Whether the database file is still where it was when it was opened. Where it is not, writes
+    /// are refused.
+    #[must_use]
+    pub fn is_in_place(&self) -> bool {
+        self.0.home.check().is_ok()
     }
 
     /// As [`Db::check`], for a database that was too large to be checked before it serves.

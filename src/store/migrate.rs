@@ -6,6 +6,7 @@ use std::path::Path;
 use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::open::open_fault;
+use crate::base::stops::{self, Stop};
 use crate::base::{Code, Fault, Millis};
 
 /// One step of the schema.
@@ -115,7 +116,10 @@ fn apply(
         params![number(version), step.name, hash_of(step), now],
     )?;
     tx.pragma_update(None, "user_version", number(version))?;
-    tx.commit()
+    stops::reach(Stop::MigrationOpen);
+    tx.commit()?;
+    stops::reach(Stop::MigrationDone);
+    Ok(())
 }
 
 /// A version as a column holds it.

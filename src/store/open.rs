@@ -1,10 +1,11 @@
 //! Opening connections: the pragmas, and what each way of failing means to a person.
 
-use std::path::Path;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags, ffi};
 
 use crate::base::{Code, Fault};
 
@@ -14,12 +15,45 @@ const BUSY_WAIT: Duration = Duration::from_secs(10);
 /// Prepared statements kept by each connection: more than there are in `sql/`.
 const STATEMENTS_KEPT: usize = 256;
 
+/// A database file as it was opened: the writer keeps it open wherever it is moved to, and what is
+/// written there then is lost to whoever looks at the old place.
+pub(super) struct Home {
+    path: PathBuf,
+    /// Its device and number.
+    was: Option<(u64, u64)>,
+}
+
+impl Home {
+    pub(super) fn of(path: &Path) -> Self {
+        Self { path: path.to_owned(), was: whereabouts(path) }
+    }
+
+    /// Nothing may be written once the file is no longer where it was.
+    pub(super) fn check(&self) -> rusqlite::Result<()> {
+        if whereabouts(&self.path) == self.was {
+            return Ok(());
+        }
+        let moved = ffi::Error::new(ffi::SQLITE_READONLY_DBMOVED);
+        Err(rusqlite::Error::SqliteFailure(moved, None))
+    }
+}
+
+fn whereabouts(path: &Path) -> Option<(u64, u64)> {
+    let about = std::fs::metadata(path).ok()?;
+    Some((about.dev(), about.ino()))
+}
+
 /// The one connection that writes.
 pub(super) fn writer(path: &Path) -> Result<Connection, Fault> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = connect(path, flags)?;
+    // SQLite opens what it may not write for reading alone, and says nothing.
+    if conn.is_readonly("main").map_err(|e| open_fault(path, e))? {
+        let refused = ffi::Error::new(ffi::SQLITE_READONLY);
+        return Err(open_fault(path, rusqlite::Error::SqliteFailure(refused, None)));
+    }
     let mode: String = conn
         .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
         .map_err(|e| open_fault(path, e))?;
@@ -93,6 +127,13 @@ pub(super) fn open_fault(path: &Path, error: rusqlite::Error) -> Fault {
 
 /// The fault of a failure that lies in the disk or the database file; the error back otherwise.
 pub(super) fn storage_fault(error: rusqlite::Error) -> Result<Fault, rusqlite::Error> {
+    let moved = |e: &ffi::Error| e.extended_code == ffi::SQLITE_READONLY_DBMOVED;
+    if error.sqlite_error().is_some_and(moved) {
+        let message = "The data directory was moved or removed while the server runs. Nothing of \
+                       this call was kept. Move it back, or stop the server and start it with \
+                       --data at the new place.";
+        return Ok(Fault::new(Code::Unavailable, message).because(error));
+    }
     let (code, message) = match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => (
             Code::StorageFull,

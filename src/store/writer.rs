@@ -9,8 +9,9 @@ use std::thread;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use super::open::storage_fault;
+use super::open::{Home, storage_fault};
 use super::tx::Tx;
+use crate::base::stops::{self, Stop};
 use crate::base::{Clock, Code, Entropy, Fault};
 use crate::events::{Bus, Event};
 
@@ -26,12 +27,13 @@ pub(super) struct Writer {
 impl Writer {
     pub(super) fn start(
         conn: Connection,
+        home: Home,
         clock: Clock,
         entropy: Entropy,
         bus: Bus,
     ) -> Result<Self, Fault> {
         let (calls, queue) = mpsc::channel();
-        let worker = Worker { conn, clock, entropy, bus };
+        let worker = Worker { conn, home, clock, entropy, bus };
         let thread = thread::Builder::new()
             .name("store-writer".to_owned())
             .spawn(move || worker.work(&queue))
@@ -106,6 +108,7 @@ where
 
 struct Worker {
     conn: Connection,
+    home: Home,
     clock: Clock,
     entropy: Entropy,
     bus: Bus,
@@ -124,7 +127,8 @@ impl Worker {
     fn commit(&self, group: impl Iterator<Item = Box<dyn Op>>) {
         let mut done = Vec::new();
         let mut events = Vec::new();
-        let began = self.conn.execute_batch("BEGIN IMMEDIATE");
+        let home = self.home.check();
+        let began = home.and_then(|()| self.conn.execute_batch("BEGIN IMMEDIATE"));
         let began_well = began.is_ok();
         let mut lost = began.err();
         for mut op in group {
@@ -134,7 +138,11 @@ impl Worker {
             done.push(op);
         }
         if lost.is_none() {
+            stops::reach(Stop::GroupOpen);
             lost = self.conn.execute_batch("COMMIT").err();
+        }
+        if lost.is_none() {
+            stops::reach(Stop::GroupCommitted);
         }
         if began_well && !self.conn.is_autocommit() {
             // A failed commit leaves the transaction open; the next group needs a fresh one.

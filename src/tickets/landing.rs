@@ -5,6 +5,9 @@ use crate::base::{Fault, LandingId, TenantId, TicketId};
 use crate::store::{Read, Row, Tx};
 use crate::{params, sql, words};
 
+/// Open landings on one branch that are looked at; one at a time lands, so there are few.
+const INTENDED_MAX: u32 = 100;
+
 words! {
     /// How a landing stands.
     pub enum LandingState {
@@ -55,6 +58,17 @@ pub fn intended(
 ) -> Result<Option<Landing>, Fault> {
     let of = params! { ":tenant": tenant, ":ticket": ticket };
     read.find(sql!("landings.sql", "intended"), of, Landing::from_row)
+}
+
+/// Landings on a branch of a repository that are neither settled nor abandoned, whosever they are.
+pub fn intended_in(
+    read: &Read<'_>,
+    repository: &str,
+    base_branch: &str,
+) -> Result<Vec<Landing>, Fault> {
+    let there = params! { ":repository": repository, ":base_branch": base_branch,
+    ":limit": INTENDED_MAX };
+    read.list(sql!("landings.sql", "intended_in"), there, Landing::from_row)
 }
 
 /// The landing that put a ticket on its base branch.

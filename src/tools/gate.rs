@@ -11,6 +11,7 @@ use super::rate::Limiter;
 use super::registry::Registry;
 use super::tool::{Effect, Entry, Reply};
 use crate::accounts::{Actor, KeyScope, audit, keys};
+use crate::base::stops::{self, Stop};
 use crate::base::text::cut;
 use crate::base::{Clock, Code, Fault, NextAction, RateLimit, Secret};
 use crate::projects::git::Git;
@@ -108,6 +109,9 @@ impl Gate {
         };
         if entry.effect != Effect::Reads && !cx.audited.load(Ordering::Relaxed) {
             self.audit(&cx, entry, outcome.as_ref().err()).await;
+        }
+        if entry.effect != Effect::Reads {
+            stops::reach(Stop::CallDone);
         }
         outcome
     }

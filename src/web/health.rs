@@ -82,6 +82,9 @@ pub async fn ready(State(health): State<Health>) -> Response {
             said.database = "does not answer";
         }
     }
+    if !health.db.is_in_place() {
+        said.database = "moved away";
+    }
     if health.damaged.load(Ordering::Relaxed) {
         said.database = "damaged";
     }

@@ -5,22 +5,24 @@ use std::time::Duration;
 
 use super::agent_log::AgentLog;
 use super::env::Env;
+use super::insist::insist;
+use super::recorded;
 use super::result::{Came, Stopped, To};
 use super::run_node::{Task, keep_work, stopped};
 use super::workspace::{self, Desk};
 use crate::accounts::keys::{self, NewKey, Prefix};
 use crate::accounts::{KeyScope, Reach};
 use crate::base::redact::Redactor;
+use crate::base::stops::{self, Stop};
 use crate::base::{Fault, RunId, Secret, text};
 use crate::jobs::Ctx;
 use crate::projects::agents::{OutputFormat, Profile};
 use crate::projects::git::discard::discard;
 use crate::tickets::contract::{self, Check};
 use crate::tickets::pipeline::decide::Verdict;
-use crate::tickets::pipeline::record::Left;
-use crate::tickets::processes::{self, Recorded};
+use crate::tickets::pipeline::record::{self, Left};
 use crate::tickets::prompt::{Facts, prompt};
-use crate::tickets::runner::{self, Access, Ended, Exit, Launch, Limits, Report, report};
+use crate::tickets::runner::{Access, Ended, Exit, Launch, Limits, Report, report};
 use crate::tickets::states::{ItemKind, NodeKind, Status};
 use crate::tickets::{dependencies, node, questions};
 
@@ -41,18 +43,12 @@ pub(super) async fn run(
         return Ok(Came::bad(message));
     };
     let profile = profile.clone();
-    let key = make_key(env, task, &profile).await?;
+    let (key, began_on) = set_out(env, task, desk, &profile).await?;
     let log = AgentLog::start(env, task).await?;
     let run: RunId = env.entropy.id(env.clock.now());
     let launch = launch(env, task, desk, &profile, key, run, &log).await?;
-    let (db, boot, tenant, node) = (env.db.clone(), env.boot, task.tenant, task.node.id);
-    let record = move |process: runner::ProcessId| async move {
-        let recorded = Recorded { run, pid: process.pid, started: process.started };
-        db.write(move |tx| processes::record(tx, tenant, node, boot, &recorded)).await
-    };
-    let ended = runner::run(launch, record, ctx.cancel.clone()).await;
-    env.db.write(move |tx| processes::forget(tx, run)).await?;
-    let (hash, lines) = log.keep(env).await;
+    let ended = recorded::run(env, ctx, task, run, launch).await;
+    let (hash, lines) = log.keep(env, ctx).await;
     let ended = ended?;
     let mut left = left(&ended);
     (left.log, left.log_lines) = (hash, lines);
@@ -60,8 +56,13 @@ pub(super) async fn run(
         left.checkpoint_commits = keep_work(env, task, desk).await;
         return Err(stopped(ctx).with(left));
     }
-    let kept = left.clone();
-    settle(env, task, desk, &profile, ended, left).await.map_err(|stopped| stopped.with(kept))
+    match keep(env, ctx, task, desk, &began_on, &ended).await {
+        Ok(kept) => {
+            left.checkpoint_commits = kept.ahead;
+            Ok(settle(task, &profile, ended, kept.changed, left))
+        }
+        Err(fault) => Err(Stopped::from(fault).with(left)),
+    }
 }
 
 fn profile(task: &Task) -> Option<(&str, &Profile)> {
@@ -69,11 +70,18 @@ fn profile(task: &Task) -> Option<(&str, &Profile)> {
     agents.choose(task.node.kind.word(), task.ticket.preset.word())
 }
 
-/// The agent's own key: it reads this project, ends with the ticket, and is revoked with the node.
-async fn make_key(env: &Env, task: &Task, profile: &Profile) -> Result<Secret, Fault> {
+/// Makes the agent's own key, which reads this project, ends with the ticket, and is revoked with
+/// the node. Says with it where the branch stood when the node first began.
+async fn set_out(
+    env: &Env,
+    task: &Task,
+    desk: &Desk,
+    profile: &Profile,
+) -> Result<(Secret, String), Fault> {
     let lasts = Duration::from_secs(profile.timeout_secs).saturating_add(KEY_GRACE);
     let expires_at = env.clock.now().plus(lasts);
     let (tenant, ticket, project) = (task.tenant, task.ticket.id, task.project.id);
+    let (node, head) = (task.node.clone(), desk.tree.head.clone());
     let name = format!("{} {}", task.ticket.reference(), task.node.name);
     env.db
         .write(move |tx| {
@@ -87,7 +95,8 @@ async fn make_key(env: &Env, task: &Task, profile: &Profile) -> Result<Secret, F
                 expires_at: Some(expires_at),
                 created_by: "assay",
             };
-            keys::create(tx, tenant, &new).map(|(_, key)| key)
+            let (_, key) = keys::create(tx, tenant, &new)?;
+            Ok((key, record::begin_on(tx, &node, head.as_str())?))
         })
         .await
 }
@@ -116,6 +125,7 @@ async fn launch(
         marker: run.to_string(),
         clock: env.clock.clone(),
         redact: Arc::new(move |text| redactor.redact(text).into_owned()),
+        in_place: env.in_place(),
         log: log.lines(),
     })
 }
@@ -166,31 +176,45 @@ fn left(ended: &Ended) -> Left {
     }
 }
 
-/// From how the process ended and what it handed back to what the node came to.
-async fn settle(
+/// What a run left on the branch.
+#[derive(Default)]
+struct Kept {
+    /// Whether the node has changed anything since it first began.
+    changed: bool,
+    /// Commits on the branch that are not on its base.
+    ahead: Option<u64>,
+}
+
+/// Keeps what an agent wrote that was to write, and takes back what one left that was not.
+async fn keep(
     env: &Env,
+    ctx: &Ctx,
     task: &Task,
     desk: &Desk,
-    profile: &Profile,
-    ended: Ended,
-    mut left: Left,
-) -> Result<Came, Stopped> {
+    began_on: &str,
+    ended: &Ended,
+) -> Result<Kept, Fault> {
+    if ended.worktree_gone {
+        return Ok(Kept::default());
+    }
+    if !task.node.kind.writes_code() {
+        // What a reader committed goes with the rest: nobody asked it for a change.
+        discard(&desk.repository, &desk.place, &desk.tree.head).await?;
+        return Ok(Kept::default());
+    }
+    let commit = || workspace::commit(env, desk, &task.ticket, &task.node);
+    let (tip, made, ahead) = insist(env, ctx, "commit an agent's work", commit).await?;
+    stops::reach(Stop::WorkCommitted);
+    Ok(Kept { changed: made || tip.as_str() != began_on, ahead: Some(ahead) })
+}
+
+/// From how the process ended and what it handed back to what the node came to.
+fn settle(task: &Task, profile: &Profile, ended: Ended, changed: bool, mut left: Left) -> Came {
     let kind = task.node.kind;
     let failure = ended.failure();
     let exit = ended.exit;
     let unread = ended.report.problem();
     let report = ended.report.settle(exit == Exit::Code(0));
-    let mut changed = false;
-    if kind.writes_code() {
-        if !ended.worktree_gone {
-            let (_, made, ahead) = workspace::commit(env, desk, &task.ticket, &task.node).await?;
-            left.checkpoint_commits = Some(ahead);
-            changed = made || desk.tree.head.as_str() != tip(desk).await?;
-        }
-    } else if !ended.worktree_gone {
-        // What a reader committed goes with the rest: nobody asked it for a change.
-        discard(&desk.repository, &desk.place, &desk.tree.head).await?;
-    }
     if let Some(report) = &report {
         left.summary = Some(report.summary.clone()).filter(|summary| !summary.trim().is_empty());
         left.report = Some(full_text(report));
@@ -200,18 +224,12 @@ async fn settle(
             Exit::TimedOut | Exit::Silent => Verdict::OutOfTime { reason },
             _ => Verdict::Bad { reason },
         };
-        return Ok(Came::verdict(verdict, left));
+        return Came::verdict(verdict, left);
     }
     match report {
-        Some(report) => Ok(judge(task, report, changed, left)),
-        None => Ok(unreported(kind, profile, changed, unread, left)),
+        Some(report) => judge(task, report, changed, left),
+        None => unreported(kind, profile, changed, unread, left),
     }
-}
-
-/// The branch's tip as git has it now.
-async fn tip(desk: &Desk) -> Result<String, Fault> {
-    let tip = desk.repository.branch(desk.place.branch()).await?;
-    Ok(tip.map(|tip| tip.as_str().to_owned()).unwrap_or_default())
 }
 
 /// What a run without a usable report comes to. A plain script that changed something has done its

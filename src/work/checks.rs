@@ -6,18 +6,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
 
 use super::agent_log::{AgentLog, keep_bytes, remove_folder};
 use super::env::Env;
+use super::recorded;
 use super::run_node::Task;
 use crate::base::redact::redact;
+use crate::base::stops::{self, Stop};
 use crate::base::{Fault, RunId, text};
+use crate::jobs::Ctx;
 use crate::projects::agents::{Profile, verbatim};
 use crate::proofs::{Evidence, Verdict};
 use crate::store::Hash;
-use crate::tickets::processes::{self, Recorded};
-use crate::tickets::runner::{self, Exit, Launch, Limits, LogLine};
+use crate::tickets::runner::{Exit, Launch, Limits, LogLine};
 use crate::tickets::states::AssertionState;
 
 /// How long a check of an assertion may take.
@@ -91,7 +92,7 @@ pub(super) async fn run(
     task: &Task,
     line: &Line<'_>,
     log: &AgentLog,
-    cancel: &CancellationToken,
+    ctx: &Ctx,
 ) -> Result<Ran, Fault> {
     let shown = redact(line.command).into_owned();
     log.say(env, format!("$ {shown}")).await;
@@ -100,13 +101,7 @@ pub(super) async fn run(
     let launch = launch(env, task, line, run, lines);
     let folder = launch.folder.clone();
     let copied = tokio::spawn(copy(waiting, log.lines(), shown));
-    let (db, boot, tenant, node) = (env.db.clone(), env.boot, task.tenant, task.node.id);
-    let record = move |process: runner::ProcessId| async move {
-        let recorded = Recorded { run, pid: process.pid, started: process.started };
-        db.write(move |tx| processes::record(tx, tenant, node, boot, &recorded)).await
-    };
-    let ended = runner::run(launch, record, cancel.clone()).await;
-    env.db.write(move |tx| processes::forget(tx, run)).await?;
+    let ended = recorded::run(env, ctx, task, run, launch).await;
     remove_folder(&folder).await;
     let output = copied.await.map_err(Fault::internal)?;
     let ended = ended?;
@@ -118,7 +113,8 @@ pub(super) async fn run(
         log_bytes: output.len() as u64,
     };
     log.say(env, format!("→ {}", ran.ending())).await;
-    ran.log = keep_bytes(env, output).await?;
+    ran.log = keep_bytes(env, ctx, output).await?;
+    stops::reach(Stop::CheckEnded);
     Ok(ran)
 }
 
@@ -148,6 +144,7 @@ fn launch(
         marker: run.to_string(),
         clock: env.clock.clone(),
         redact: Arc::new(|text| redact(text).into_owned()),
+        in_place: env.in_place(),
         log,
     }
 }

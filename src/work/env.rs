@@ -87,6 +87,15 @@ pub struct Env {
     pub desks: Turns,
 }
 
+impl Env {
+    /// Tells whether the data directory is still where it was.
+    #[must_use]
+    pub fn in_place(&self) -> Arc<dyn Fn() -> bool + Send + Sync> {
+        let db = self.db.clone();
+        Arc::new(move || db.is_in_place())
+    }
+}
+
 /// A turn for each name: whoever holds it is alone.
 #[derive(Default)]
 pub struct Turns(Mutex<HashMap<String, Weak<tokio::sync::Mutex<()>>>>);

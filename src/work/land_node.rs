@@ -11,6 +11,7 @@ use super::run_node::{Task, stopped};
 use super::verify_node::commands_in;
 use super::workspace::{self, Desk};
 use crate::base::redact::redact;
+use crate::base::stops::{self, Stop};
 use crate::base::{Fault, text};
 use crate::jobs::Ctx;
 use crate::projects::git::commit::{Author, COMMITTER, Message};
@@ -43,7 +44,7 @@ pub(super) async fn run(
     } else {
         let log = AgentLog::start(env, task).await?;
         let landed = land(env, ctx, task, desk, &log).await;
-        let logged = log.keep(env).await;
+        let logged = log.keep(env, ctx).await;
         landed.map(|came| came.logged(logged)).map_err(|stopped| stopped.logged(logged))?
     };
     if came.is_good() {
@@ -73,19 +74,41 @@ async fn finish_earlier(env: &Env, task: &Task, desk: &Desk) -> Result<Option<Ca
         return Ok(Some(good(&desk.base, &landed.commit, &[])));
     }
     let Some(landing) = intended else { return Ok(None) };
-    let (base, commit) = names(&landing)?;
-    if landing::is_landed(&desk.repository, &base, &commit).await? {
-        settle(env, task, &landing, &commit).await?;
-        return Ok(Some(good(&base, commit.as_str(), &[])));
+    let prepared = prepared(&landing)?;
+    if let Some(checkout) = landing::landed_before(&desk.repository, &prepared).await? {
+        settle(env, task, &landing, &prepared.commit).await?;
+        return Ok(Some(good(&prepared.base, prepared.commit.as_str(), &behind(&checkout))));
     }
     env.db.write(move |tx| record::abandon(tx, tenant, landing.id)).await?;
     Ok(None)
 }
 
-fn names(landing: &Landing) -> Result<(BranchName, CommitId), Fault> {
-    let base = BranchName::parse(&landing.base_branch).map_err(Fault::internal)?;
-    let commit = CommitId::parse(&landing.commit);
-    Ok((base, commit.ok_or_else(|| Fault::internal("a landing without a commit"))?))
+/// What a recorded landing was about to do.
+fn prepared(landing: &Landing) -> Result<Prepared, Fault> {
+    let commit = |text: &str| {
+        CommitId::parse(text).ok_or_else(|| Fault::internal("a landing without a commit"))
+    };
+    Ok(Prepared {
+        base: BranchName::parse(&landing.base_branch).map_err(Fault::internal)?,
+        base_before: commit(&landing.base_before)?,
+        commit: commit(&landing.commit)?,
+    })
+}
+
+/// Lets a person's checkout follow what others landed before a crash. Until it has, it looks as if
+/// somebody had changed it, and nothing more could land there.
+async fn follow_others(env: &Env, task: &Task, desk: &Desk) -> Result<(), Fault> {
+    let (shown, base) = (shown(task), desk.base.as_str().to_owned());
+    let others = env.db.read(move |read| record::intended_in(read, &shown, &base)).await?;
+    for landing in others {
+        landing::landed_before(&desk.repository, &prepared(&landing)?).await?;
+    }
+    Ok(())
+}
+
+/// The repository as a landing names it.
+fn shown(task: &Task) -> String {
+    task.project.location().map(|location| location.to_string()).unwrap_or_default()
 }
 
 async fn land(
@@ -95,6 +118,7 @@ async fn land(
     desk: &Desk,
     log: &AgentLog,
 ) -> Result<Came, Stopped> {
+    follow_others(env, task, desk).await?;
     for _ in 0..TRIES {
         let request = request(env, task, desk);
         let prepared = match landing::prepare(&desk.repository, &request).await? {
@@ -107,9 +131,12 @@ async fn land(
             return Ok(came);
         }
         let landing = intend(env, task, desk, &prepared).await?;
+        stops::reach(Stop::LandingIntended);
         match landing::apply(&desk.repository, &prepared).await? {
             Outcome::Landed { commit, checkout, .. } => {
+                stops::reach(Stop::BaseLanded);
                 settle(env, task, &landing, &commit).await?;
+                stops::reach(Stop::LandingSettled);
                 log.say(env, format!("Landed as {}.", commit.short())).await;
                 return Ok(good(&desk.base, commit.as_str(), &behind(&checkout)));
             }
@@ -214,7 +241,7 @@ async fn intend(
     prepared: &Prepared,
 ) -> Result<Landing, Stopped> {
     let (tenant, ticket) = (task.tenant, task.ticket.id);
-    let shown = task.project.location().map(|location| location.to_string()).unwrap_or_default();
+    let shown = shown(task);
     let (prepared, head) = (prepared.clone(), desk.tree.head.clone());
     let node = task.node.clone();
     let landing = env

@@ -5,8 +5,10 @@ mod agent_log;
 mod agent_node;
 mod checks;
 pub mod env;
+mod insist;
 mod land_node;
 mod orphans;
+mod recorded;
 mod result;
 mod run_node;
 mod sweep_tickets;
@@ -30,6 +32,9 @@ use crate::tickets::pipeline::record;
 /// How often tickets that stand still are looked for.
 const SWEEP_EVERY: Duration = Duration::from_mins(1);
 
+/// What is noted of a node that is put back because the server stops.
+const SERVER_STOPS: &str = "the server stops, and its next start goes on";
+
 /// Everything that background work does, by kind.
 #[must_use]
 pub fn registry(env: &Arc<Env>) -> Registry {
@@ -51,11 +56,16 @@ pub fn registry(env: &Arc<Env>) -> Registry {
         .every::<SweepTickets>(SWEEP_EVERY)
 }
 
-/// A node whose job was given up has failed, whoever is left to say so.
+/// A node whose job was given up has failed, and one whose job was handed back starts again,
+/// whoever is left to say so.
 fn node_lost(tx: &mut Tx<'_>, job: RunNode, ending: &Ending) -> Result<(), Fault> {
-    let Ending::Failed { message } = ending else { return Ok(()) };
-    match node::tenant_of(tx, job.node)? {
-        Some(tenant) => record::lose(tx, tenant, job.node, message),
-        None => Ok(()),
+    let Some(tenant) = node::tenant_of(tx, job.node)? else { return Ok(()) };
+    match ending {
+        Ending::Failed { message } => record::lose(tx, tenant, job.node, message),
+        Ending::HandedBack => match node::find(tx, tenant, job.node)? {
+            Some(node) => record::put_back(tx, tenant, &node, SERVER_STOPS),
+            None => Ok(()),
+        },
+        Ending::Cancelled => Ok(()),
     }
 }

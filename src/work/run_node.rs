@@ -5,10 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::env::Env;
+use super::insist::{insist, is_no_room};
 use super::result::{Came, Stopped, To, Why, may_heal};
 use super::workspace::{self, Desk};
-use super::{agent_node, land_node, verify_node};
+use super::{SERVER_STOPS, agent_node, land_node, verify_node};
 use crate::accounts::keys;
+use crate::base::stops;
 use crate::base::{Fault, TenantId};
 use crate::jobs::{Ctx, JobError, Stop};
 use crate::projects::Project;
@@ -24,6 +26,9 @@ use crate::tickets::ticket;
 
 /// How soon a job that was handed back may start again.
 const HANDED_BACK: Duration = Duration::from_millis(100);
+
+/// How soon a node is tried again that the disk did not let go on.
+const DISK_AGAIN: Duration = Duration::from_secs(5);
 
 /// A node that was taken up.
 #[derive(Clone)]
@@ -46,7 +51,8 @@ pub(super) async fn run(env: &Arc<Env>, ctx: &Ctx, job: RunNode) -> Result<(), J
         () = ctx.cancel.cancelled() => return Err(JobError::Later(HANDED_BACK)),
         turn = env.desks.take(&desk) => turn,
     };
-    let Some(task) = take_up(env, tenant, job).await? else { return Ok(()) };
+    let taken = take_up(env, tenant, job).await.map_err(|fault| again(env, fault))?;
+    let Some(task) = taken.map(Arc::new) else { return Ok(()) };
     let came = match attempt(env, ctx, &task).await {
         Ok(came) => came,
         Err(stopped) => match without_result(env, ctx, &task, stopped).await? {
@@ -54,47 +60,76 @@ pub(super) async fn run(env: &Arc<Env>, ctx: &Ctx, job: RunNode) -> Result<(), J
             None => return Ok(()),
         },
     };
-    write_down(env, task, came).await?;
+    stops::reach(stops::Stop::NodeDone);
+    let came = Arc::new(came);
+    insist(env, ctx, "record a node's end", || write_down(env, &task, &came)).await?;
+    stops::reach(stops::Stop::NodeRecorded);
     Ok(())
+}
+
+/// A disk that is full or away is waited for, however long: it uses up no attempt.
+fn again(env: &Env, fault: Fault) -> JobError {
+    if !is_no_room(env, &fault) {
+        return JobError::from(fault);
+    }
+    tracing::warn!(?fault, "A node waits for the disk");
+    JobError::Later(DISK_AGAIN)
 }
 
 /// Records what a run left that has no result. Where the node cannot go on, that is its result.
 async fn without_result(
     env: &Env,
     ctx: &Ctx,
-    task: &Task,
+    task: &Arc<Task>,
     stopped: Stopped,
 ) -> Result<Option<Came>, JobError> {
     let Stopped { why, left } = stopped;
     match why {
         Why::Cancelled => {
-            cut_short(env, task, *left).await?;
+            let cut_short = || leave(env, task, &left, None);
+            insist(env, ctx, "record a stop", cut_short).await?;
             Ok(None)
         }
         Why::HandedBack => {
-            cut_short(env, task, *left).await?;
+            let put_back = || leave(env, task, &left, Some(SERVER_STOPS));
+            insist(env, ctx, "record a stop", put_back).await?;
             Err(JobError::Later(HANDED_BACK))
         }
-        Why::Fault(fault) => match may_heal(fault) {
-            Ok(fault) if !ctx.is_last_attempt() => {
-                let (tenant, node, said) = (task.tenant, task.node.clone(), fault.message.clone());
-                env.db.write(move |tx| record::put_back(tx, tenant, &node, &said)).await?;
-                Err(JobError::Retry(fault))
+        Why::Fault(fault) => {
+            let is_no_room = is_no_room(env, &fault);
+            let (fault, heals) = match may_heal(fault) {
+                Ok(fault) => (fault, true),
+                Err(fault) => (fault, false),
+            };
+            if is_no_room || heals && !ctx.is_last_attempt() {
+                let put_back = || leave(env, task, &left, Some(&fault.message));
+                insist(env, ctx, "put a node back", put_back).await?;
+                return Err(if is_no_room { again(env, fault) } else { fault.into() });
             }
-            Ok(fault) | Err(fault) => {
-                tracing::warn!(?fault, node = %task.node.id, "A node cannot go on");
-                Ok(Some(Came::verdict(Verdict::Bad { reason: fault.message }, *left)))
-            }
-        },
+            tracing::warn!(?fault, node = %task.node.id, "A node cannot go on");
+            Ok(Some(Came::verdict(Verdict::Bad { reason: fault.message }, *left)))
+        }
     }
 }
 
-async fn cut_short(env: &Env, task: &Task, left: record::Left) -> Result<(), Fault> {
-    let (tenant, node) = (task.tenant, task.node.clone());
+/// Records what a run used up and left that has no result, and puts its node back where `back`
+/// says why it shall run again.
+async fn leave(
+    env: &Env,
+    task: &Arc<Task>,
+    left: &record::Left,
+    back: Option<&str>,
+) -> Result<(), Fault> {
+    let (task, left, back) = (task.clone(), left.clone(), back.map(str::to_owned));
     env.db
         .write(move |tx| {
+            let (tenant, node) = (task.tenant, &task.node);
             keys::revoke_of_ticket(tx, tenant, node.ticket)?;
-            record::cut_short(tx, tenant, &node, &left)
+            record::cut_short(tx, tenant, node, &left)?;
+            match back {
+                Some(why) => record::put_back(tx, tenant, node, &why),
+                None => Ok(()),
+            }
         })
         .await
 }
@@ -157,7 +192,8 @@ pub(super) async fn keep_work(env: &Env, task: &Task, desk: &Desk) -> Option<u64
 }
 
 /// Records what a run came to, and with it the next step.
-async fn write_down(env: &Env, task: Task, came: Came) -> Result<(), Fault> {
+async fn write_down(env: &Env, task: &Arc<Task>, came: &Arc<Came>) -> Result<(), Fault> {
+    let (task, came) = (task.clone(), came.clone());
     env.db
         .write(move |tx| {
             keys::revoke_of_ticket(tx, task.tenant, task.ticket.id)?;
@@ -165,12 +201,13 @@ async fn write_down(env: &Env, task: Task, came: Came) -> Result<(), Fault> {
                 return Ok(());
             }
             note(tx, &task, &came)?;
-            match came.to {
+            match &came.to {
                 To::Verdict(verdict) => {
+                    let verdict = verdict.clone();
                     record::finish(tx, task.tenant, &task.node, verdict, &came.left)?;
                 }
                 To::Question { text, choices } => {
-                    record::ask(tx, task.tenant, &task.node, &came.left, &text, &choices)?;
+                    record::ask(tx, task.tenant, &task.node, &came.left, text, choices)?;
                 }
             }
             Ok(())

@@ -2,10 +2,9 @@
 //! for whatever a crash or an older version left behind.
 
 use super::env::Env;
+use super::insist::is_of_the_disk;
 use crate::base::Fault;
-use crate::store::Tx;
-use crate::tickets::pipeline::{self, advance, start_waiting};
-use crate::tickets::states::Status;
+use crate::tickets::pipeline::heal::heal;
 use crate::tickets::ticket::{self, Unfinished};
 
 /// Tickets looked at in one transaction: other writers get their turn in between.
@@ -17,18 +16,22 @@ pub(super) async fn run(env: &Env) -> Result<(), Fault> {
         let page = env.db.read(move |read| ticket::unfinished(read, after, PAGE)).await?;
         let Some(last) = page.last() else { return Ok(()) };
         after = last.n;
-        env.db.write(move |tx| page.iter().try_for_each(|ticket| move_on(tx, ticket))).await?;
+        let Err(fault) = move_on(env, page.clone()).await else { continue };
+        if is_of_the_disk(env, &fault) {
+            return Err(fault);
+        }
+        // One row that nothing can be done with keeps none of its neighbours from moving on.
+        for ticket in page {
+            if let Err(fault) = move_on(env, vec![ticket]).await {
+                tracing::error!(?fault, ticket = %ticket.id, "A ticket cannot be moved on");
+            }
+        }
     }
 }
 
-fn move_on(tx: &mut Tx<'_>, of: &Unfinished) -> Result<(), Fault> {
-    let ticket = ticket::get(tx, of.tenant, of.id)?;
-    match ticket.status {
-        Status::Running => advance(tx, of.tenant, of.id),
-        Status::Queued => {
-            let project = pipeline::project_of(tx, &ticket)?;
-            start_waiting(tx, of.tenant, &project)
-        }
-        _ => Ok(()),
-    }
+async fn move_on(env: &Env, tickets: Vec<Unfinished>) -> Result<(), Fault> {
+    let moving = env
+        .db
+        .write(move |tx| tickets.iter().try_for_each(|ticket| heal(tx, ticket.tenant, ticket.id)));
+    moving.await
 }

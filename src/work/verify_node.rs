@@ -59,7 +59,7 @@ pub(super) async fn run(
     }
     let log = AgentLog::start(env, task).await?;
     let checked = check_all(env, ctx, task, desk, &log, assertions).await;
-    let logged = log.keep(env).await;
+    let logged = log.keep(env, ctx).await;
     let came = conclude(env, task, desk, checked).await;
     came.map(|came| came.logged(logged)).map_err(|stopped| stopped.logged(logged))
 }
@@ -114,7 +114,7 @@ async fn command_run(
 ) -> Result<Ran, Stopped> {
     let time = Duration::from_secs(command.timeout_secs);
     let line = Line { command: &command.command, time, tree };
-    let ran = checks::run(env, task, &line, log, &ctx.cancel).await?;
+    let ran = checks::run(env, task, &line, log, ctx).await?;
     if ctx.cancel.is_cancelled() {
         return Err(stopped(ctx));
     }
@@ -183,7 +183,7 @@ async fn answer(
     let (state, said, kind, detail, evidence) = match &assertion.check {
         Check::Command(command) => {
             let line = Line::of_assertion(command, tree);
-            let ran = checks::run(env, task, &line, log, &ctx.cancel).await?;
+            let ran = checks::run(env, task, &line, log, ctx).await?;
             if ctx.cancel.is_cancelled() {
                 return Err(stopped(ctx));
             }

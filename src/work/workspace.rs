@@ -2,6 +2,7 @@
 
 use super::env::Env;
 use crate::base::redact::redact;
+use crate::base::stops::{self, Stop};
 use crate::base::{Code, Fault};
 use crate::projects::Project;
 use crate::projects::git::commit::{Author, Message, commit_all};
@@ -48,6 +49,7 @@ async fn set_out(env: &Env, project: &Project, ticket: &Ticket) -> Result<Desk, 
     };
     let place = Place::of_ticket(&env.paths.worktrees(), &ticket.id.to_string())?;
     let tree = worktree::ensure(&repository, &place, &base_commit).await?;
+    stops::reach(Stop::TreeMade);
     let workspace = Workspace {
         branch: ticket.working_branch(),
         base_branch: ready.base.as_str().to_owned(),

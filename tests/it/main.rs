@@ -9,6 +9,7 @@ mod git;
 mod golden;
 mod harness;
 mod jobs;
+mod load;
 mod mcp;
 mod pipeline;
 mod projects;
@@ -17,6 +18,8 @@ mod schema;
 mod sim;
 mod sql;
 mod store;
+#[path = "../load/storm/mod.rs"]
+mod storm;
 mod tickets;
 mod tidy;
 mod tools;

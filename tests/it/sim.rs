@@ -52,6 +52,8 @@ struct Walk {
     boot: BootId,
     /// Runs of this boot and of dead ones: all of them may still report.
     runs: Vec<Claimed>,
+    /// The latest that the clock ever showed.
+    latest: Millis,
     jobs: BTreeMap<JobId, Memory>,
     /// How often each kind of step came to something.
     tally: BTreeMap<&'static str, u32>,
@@ -65,7 +67,8 @@ impl Walk {
         let db = Db::open(dir.path(), clock.clone(), chance.clone(), Bus::default()).unwrap();
         let boot = chance.id(clock.now());
         let (runs, jobs, tally) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
-        Self { db, clock, chance, boot, runs, jobs, tally, _dir: dir }
+        let latest = Millis(0);
+        Self { db, clock, chance, boot, runs, latest, jobs, tally, _dir: dir }
     }
 
     fn roll(&self, below: u64) -> u64 {
@@ -215,7 +218,15 @@ impl Walk {
         }
     }
 
+    /// The clock goes on, or is set back, which makes things late and nothing wrong.
     fn jump(&mut self) {
+        if self.roll(4) == 0 {
+            let back = Duration::from_secs([1, 90, 2_000][usize::try_from(self.roll(3)).unwrap()]);
+            self.latest = self.latest.max(self.clock.now());
+            self.clock.set_back(back);
+            self.count("jump back");
+            return;
+        }
         let seconds = [1, 10, LEASE.as_secs(), 4_000][usize::try_from(self.roll(4)).unwrap()];
         self.clock.advance(Duration::from_secs(seconds));
         self.count("jump");
@@ -257,7 +268,8 @@ impl Walk {
     /// Everything that is true whatever happened; of jobs that had ended before as well where
     /// `whole` says so.
     fn check(&mut self, whole: bool) {
-        let now = self.clock.now();
+        self.latest = self.latest.max(self.clock.now());
+        let now = self.latest;
         let mut keys = BTreeSet::new();
         for job in self.records(|memory| whole || memory.ended.is_none()) {
             let memory = self.jobs.get_mut(&job.id).unwrap();
@@ -339,8 +351,17 @@ fn whatever_happens_no_job_is_lost_or_run_twice_or_changed_after_its_end() {
 
     // A walk that never meets the interesting moments proves nothing.
     println!("{total:?}");
-    for step in ["new", "existing", "again", "claim", "report", "late report", "cancel", "recover"]
-    {
+    for step in [
+        "new",
+        "existing",
+        "again",
+        "claim",
+        "report",
+        "late report",
+        "cancel",
+        "recover",
+        "jump back",
+    ] {
         assert!(asked.is_some() || total.get(step) > Some(&10), "too little of {step}: {total:?}");
     }
 }

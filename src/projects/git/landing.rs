@@ -10,6 +10,7 @@ use super::commit::{Author, Message, signed};
 use super::program::Output;
 use super::repository::Repository;
 use super::{BranchName, CommitId, not_ready};
+use crate::base::stops::{self, Stop};
 use crate::base::{Code, Fault, Millis};
 
 crate::words! {
@@ -161,15 +162,19 @@ pub async fn apply(repository: &Repository, prepared: &Prepared) -> Result<Outco
     }
 }
 
-/// Whether the commit is on the base: for going on after a crash.
-pub async fn is_landed(
+/// What became of a checkout of the base, where the commit is on the base already: for going on
+/// after a crash. A checkout that the crash kept from following the branch follows now.
+pub async fn landed_before(
     repository: &Repository,
-    base: &BranchName,
-    commit: &CommitId,
-) -> Result<bool, Fault> {
+    prepared: &Prepared,
+) -> Result<Option<Checkout>, Fault> {
     repository.refresh().await?;
-    let base_tip = repository.tip(base).await?;
-    repository.is_ancestor(commit, &base_tip).await
+    let _turn = repository.in_turn().await;
+    let base_tip = repository.tip(&prepared.base).await?;
+    match settled(repository, prepared, &base_tip).await? {
+        Some(Outcome::Landed { checkout, .. }) => Ok(Some(checkout)),
+        _ => Ok(None),
+    }
 }
 
 /// The outcome, where the base's tip alone decides it.
@@ -236,6 +241,7 @@ async fn update(repository: &Repository, prepared: &Prepared) -> Result<Outcome,
             None => Err(repository.failed("update-ref", &output)),
         };
     }
+    stops::reach(Stop::BaseMoved);
     let Some(path) = holder else { return Ok(prepared.landed(Checkout::None)) };
     if checkout::follow(repository, &path, prepared).await? {
         return Ok(prepared.landed(Checkout::Updated(path)));

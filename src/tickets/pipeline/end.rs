@@ -35,13 +35,15 @@ pub(super) fn succeed(tx: &mut Tx<'_>, ticket: &Ticket) -> Result<(), Fault> {
     }
     for child in dependencies::children(tx, ticket.tenant, ticket.id, CHILDREN_MAX)? {
         if child.status == Status::Blocked {
-            release(tx, &child, ticket)?;
+            let said = format!("{} landed; nothing is left to wait for.", ticket.reference());
+            release(tx, &child, &said)?;
         }
     }
     start_next(tx, ticket)
 }
 
-fn release(tx: &mut Tx<'_>, child: &Ticket, parent: &Ticket) -> Result<(), Fault> {
+/// Lets a blocked ticket go if all that it waits for has landed.
+pub(super) fn release(tx: &mut Tx<'_>, child: &Ticket, said: &str) -> Result<(), Fault> {
     if dependencies::unmet(tx, child.tenant, child.id)? > 0 {
         return Ok(());
     }
@@ -50,8 +52,7 @@ fn release(tx: &mut Tx<'_>, child: &Ticket, parent: &Ticket) -> Result<(), Fault
         params! { ":tenant": child.tenant, ":id": child.id, ":status": Status::Queued.word(),
         ":graph": GraphStatus::Ready.word() },
     )?;
-    let said = format!("{} landed; nothing is left to wait for.", parent.reference());
-    let line = Line { happened: Happened::Unblocked, actor: SERVER, text: &said, node: None };
+    let line = Line { happened: Happened::Unblocked, actor: SERVER, text: said, node: None };
     timeline::record(tx, child.tenant, child.id, line)?;
     start_next(tx, child)
 }

@@ -13,7 +13,8 @@ use crate::tickets::ticket::{self, Ticket};
 use crate::tickets::timeline::{self, Happened, Line, SERVER};
 use crate::{params, sql};
 
-/// How often a ticket is put back because the server or its process went away.
+/// How often a ticket is put back because the server or its process went away, for each try of a
+/// person's. A server that stops in good order hands its nodes back, which does not count.
 pub const INTERRUPTIONS_MAX: u64 = 10;
 
 /// Characters of a phase summary at most.
@@ -84,6 +85,14 @@ pub fn set_workspace(
     )
 }
 
+/// Notes the tip of the branch when a node first began, and says which that was: what stands on the
+/// branch beyond it is the node's own, also from a start that was cut short.
+pub fn begin_on(tx: &mut Tx<'_>, node: &Node, head: &str) -> Result<String, Fault> {
+    let of = params! { ":tenant": node.tenant, ":id": node.id, ":head": head };
+    let began = tx.find(sql!("nodes.sql", "begin_on"), of, |row| row.get("began_on"))?;
+    began.ok_or_else(|| Fault::internal("a node that runs is gone"))
+}
+
 /// Puts a started node back, for its job to try again in a while. `why` is what kept it from going
 /// on.
 pub fn put_back(tx: &mut Tx<'_>, tenant: TenantId, node: &Node, why: &str) -> Result<(), Fault> {
@@ -91,7 +100,7 @@ pub fn put_back(tx: &mut Tx<'_>, tenant: TenantId, node: &Node, why: &str) -> Re
     if tx.run(sql!("nodes.sql", "put_back"), of)? == 0 {
         return Ok(());
     }
-    let said = format!("{} is tried again in a while: {}", node.name, text::first_line(why));
+    let said = format!("{} is put back and tried again: {}", node.name, text::first_line(why));
     note(tx, node, Happened::Interrupted, &said)
 }
 
@@ -308,12 +317,14 @@ pub fn interrupt(tx: &mut Tx<'_>, tenant: TenantId, node: &Node) -> Result<bool,
     )?;
     let said = format!("{} was interrupted and starts again from its branch.", node.name);
     note(tx, node, Happened::Interrupted, &said)?;
-    if counted.unwrap_or(0) <= INTERRUPTIONS_MAX {
+    let tries = u64::from(timeline::retries(tx, tenant, node.ticket)?) + 1;
+    let most = INTERRUPTIONS_MAX.saturating_mul(tries);
+    if counted.unwrap_or(0) <= most {
         return Ok(true);
     }
     let ticket = ticket::get(tx, tenant, node.ticket)?;
     let reason = format!(
-        "{} was interrupted {INTERRUPTIONS_MAX} times by restarts of the server or its process.",
+        "{} was interrupted {most} times by restarts of the server or its process.",
         node.name
     );
     end::fail(tx, &ticket, Status::Failed, &reason)?;

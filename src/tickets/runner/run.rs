@@ -18,10 +18,13 @@ use super::process::{ProcessId, end_group, kill_now};
 use super::report::{self, Handed};
 use super::spawn::{GO, Launch, Limits, NOT_FOUND, NOT_RUNNABLE, refused, works_in};
 use super::usage::{Metered, Usage};
+use crate::base::stops::{self, Stop};
 use crate::base::{Clock, Fault, Millis};
 
 /// How long the last output may take to arrive once every process is gone.
 const DRAIN: Duration = Duration::from_secs(2);
+/// How long to wait for folders that were moved away before looking again.
+const LOOK_AGAIN: Duration = Duration::from_millis(500);
 /// How many of the last lines a failure quotes.
 const QUOTED_LINES: usize = 10;
 
@@ -141,6 +144,7 @@ where
     let worktree = prepared.await.map_err(Fault::internal)??;
 
     let mut running = Running::start(&launch, &worktree)?;
+    stops::reach(Stop::ProcessSpawned);
     let recorded = if works_in(running.process.pid, &worktree) {
         spawned(running.process).await
     } else {
@@ -152,14 +156,17 @@ where
         running.end(Duration::ZERO).await?;
         return Err(fault);
     }
+    stops::reach(Stop::ProcessRecorded);
     let cut_short = if cancel.is_cancelled() {
         Some(Exit::Cancelled)
     } else {
         running.go(launch.standard_input()).await;
+        stops::reach(Stop::ProcessWorks);
         running.wait(&launch.clock, launch.limits, &cancel).await
     };
     let status = running.end(launch.limits.grace).await?;
     running.drain().await;
+    stops::reach(Stop::ProcessEnded);
     let exit = cut_short.unwrap_or_else(|| running.exit(status));
     let (tail, metered) = running.feed.learned_so_far();
     finish(&launch, worktree, started, exit, tail, metered).await
@@ -173,11 +180,17 @@ async fn finish(
     tail: Vec<String>,
     metered: Metered,
 ) -> Result<Ended, Fault> {
-    let (path, redact) = (launch.report(), launch.redaction());
-    let looked = tokio::task::spawn_blocking(move || {
-        (report::take(&path, &*redact), !worktree.join(".git").exists())
-    });
-    let (report, worktree_gone) = looked.await.map_err(Fault::internal)?;
+    let (report, worktree_gone) = loop {
+        let (path, redact, tree) = (launch.report(), launch.redaction(), worktree.clone());
+        let looked = tokio::task::spawn_blocking(move || {
+            (report::take(&path, &*redact), !tree.join(".git").exists())
+        });
+        let looked = looked.await.map_err(Fault::internal)?;
+        if (launch.in_place)() {
+            break looked;
+        }
+        launch.clock.sleep(LOOK_AGAIN).await;
+    };
     let took = launch.clock.now().since(started);
     Ok(Ended {
         exit,

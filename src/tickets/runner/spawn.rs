@@ -6,6 +6,7 @@ use std::io::{ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::process::{Child, Command};
@@ -56,6 +57,9 @@ pub struct Launch {
     /// Takes secrets out of what the agent prints and reports. The agent's own key is taken out
     /// in any case.
     pub redact: Redact,
+    /// Whether the folders above are still where they were. What an agent left is read once they
+    /// are: it did not delete what somebody moved away.
+    pub in_place: Arc<dyn Fn() -> bool + Send + Sync>,
     /// Where the log goes. A full channel holds the agent up; a closed one does not.
     pub log: mpsc::Sender<LogLine>,
 }
@@ -260,7 +264,6 @@ fn command(program: &Path) -> Command {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
-    use std::sync::Arc;
 
     use super::*;
     use crate::base::Millis;
@@ -280,6 +283,7 @@ mod tests {
             marker: "m".to_owned(),
             clock: Clock::fake(Millis(0)),
             redact: Arc::new(|text| text.replace("pw", "[pw]")),
+            in_place: Arc::new(|| true),
             log: mpsc::channel(1).0,
         }
     }

@@ -153,6 +153,7 @@ CREATE TABLE nodes (
                        'cancelled', 'skipped', 'awaiting_input', 'blocked')),
     attempt        INTEGER NOT NULL DEFAULT 0,
     job_id         BLOB,
+    began_on       TEXT,
     agent          TEXT,
     model          TEXT,
     brief          TEXT,
@@ -385,6 +386,9 @@ CREATE UNIQUE INDEX jobs_unique ON jobs (kind, unique_key, ifnull(tenant_id, x''
 
 CREATE INDEX landings_by_ticket ON landings (ticket_id, created_at);
 
+CREATE INDEX landings_intended ON landings (repository, base_branch, created_at)
+    WHERE state = 'intended';
+
 CREATE UNIQUE INDEX landings_once ON landings (ticket_id) WHERE state = 'landed';
 
 CREATE INDEX node_edges_by_parent ON node_edges (parent_id);
@@ -433,6 +437,6 @@ CREATE INDEX tickets_by_tenant ON tickets (tenant_id);
 
 CREATE INDEX tickets_by_tenant_status ON tickets (tenant_id, status);
 
-CREATE INDEX tickets_unfinished ON tickets (n) WHERE status IN ('queued', 'running');
+CREATE INDEX tickets_unfinished ON tickets (n) WHERE status IN ('queued', 'running', 'blocked');
 
 CREATE INDEX users_by_tenant ON users (tenant_id, email);

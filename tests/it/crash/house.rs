@@ -1,12 +1,14 @@
 //! A data directory with what a server needs, and the server on it, which may be killed.
 
-use std::fs;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use assay::base::stops::Stop;
 use assay::base::{Clock, Entropy};
 use assay::events::Bus;
 use assay::projects::settings::Settings;
@@ -19,6 +21,12 @@ use crate::pipeline::{furnish, landings, left_in, make_repository, settings};
 
 /// How long anything may take to come about.
 const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Where servers say what they have to say.
+pub(super) const LOG: &str = "said-by-servers";
+
+/// The file that tells that a server is held.
+pub(super) const HELD: &str = "held";
 
 /// A data directory with a project on a person's repository.
 pub(super) struct House {
@@ -72,16 +80,61 @@ impl House {
         until(name, || path.exists().then_some(()));
     }
 
-    fn command(&self) -> Command {
+    pub(super) fn command(&self) -> Command {
         let mut command = assay();
         command.env_clear().env("PATH", env!("PATH")).current_dir(self.dir.path());
         command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(self.path("data"));
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
 
     pub(super) fn serve(&self) -> Server {
-        let mut child = self.command().spawn().unwrap();
+        self.start(self.command())
+    }
+
+    /// A server that is held at a point, once it passes it for the `passage`th time.
+    pub(super) fn serve_held(&self, point: Stop, passage: u32) -> Server {
+        let mut command = self.command();
+        command.env("ASSAY_STOP_AT", format!("{point}:{passage}"));
+        command.env("ASSAY_STOP_MARK", self.path(HELD));
+        self.start(command)
+    }
+
+    /// A server behind some words of another program, which becomes it. What it says on standard
+    /// error is in [`LOG`], as it is of every server.
+    pub(super) fn serve_in(&self, before: Vec<String>) -> Server {
+        self.start(self.command_in(before))
+    }
+
+    fn command_in(&self, before: Vec<String>) -> Command {
+        let plain = self.command();
+        let mut words = before.into_iter().map(OsString::from).collect::<Vec<_>>();
+        words.push(plain.get_program().to_owned());
+        words.extend(plain.get_args().map(OsStr::to_owned));
+        let mut command = program(&words[0]);
+        command.args(&words[1..]).env_clear().env("PATH", env!("PATH"));
+        command.current_dir(self.dir.path()).stdin(Stdio::null()).stdout(Stdio::piped());
+        command.stderr(Stdio::piped());
+        command
+    }
+
+    fn log(&self) -> File {
+        let mut options = File::options();
+        options.create(true).append(true).open(self.path(LOG)).unwrap()
+    }
+
+    /// A first start that is held before it says anything.
+    pub(super) fn start_held(&self, point: Stop) -> Child {
+        let mut command = self.command();
+        command.env("ASSAY_STOP_AT", point.word()).env("ASSAY_STOP_MARK", self.path(HELD));
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    }
+
+    fn start(&self, mut command: Command) -> Server {
+        let mut child = command.spawn().unwrap();
+        // Not the file itself: the disk of the server may be no good.
+        let (mut said, mut log) = (child.stderr.take().unwrap(), self.log());
+        std::thread::spawn(move || drop(std::io::copy(&mut said, &mut log)));
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let first = lines.next().expect("the server says where it is").unwrap();
         let address = first.rsplit("http://").next().unwrap().parse().unwrap();
@@ -92,7 +145,12 @@ impl House {
 
     /// What a start that must fail says.
     pub(super) fn refusal(&self) -> String {
-        let output = self.command().stderr(Stdio::piped()).output().unwrap();
+        self.refusal_in(Vec::new())
+    }
+
+    /// The same behind some words of another program.
+    pub(super) fn refusal_in(&self, before: Vec<String>) -> String {
+        let output = self.command_in(before).output().unwrap();
         assert!(!output.status.success() && output.stdout.is_empty(), "{output:?}");
         String::from_utf8(output.stderr).unwrap()
     }
@@ -125,10 +183,18 @@ impl House {
 }
 
 impl Server {
-    /// Calls a tool over HTTP.
+    /// Calls a tool over HTTP, which must go well.
     pub(super) fn call(&self, tool: &str, args: &Value) -> Value {
+        let (_, said) = self.try_call(tool, args).expect("the server answers");
+        assert_eq!(said["ok"], true, "{said}");
+        said["data"].clone()
+    }
+
+    /// Calls a tool: the status and what was answered. `None` where the server is gone before it
+    /// answers.
+    pub(super) fn try_call(&self, tool: &str, args: &Value) -> Option<(u16, Value)> {
         let body = json!({ "tool": tool, "args": args }).to_string();
-        let mut stream = TcpStream::connect(self.address).unwrap();
+        let mut stream = TcpStream::connect(self.address).ok()?;
         write!(
             stream,
             "POST /api/mcp/v1/invoke HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\
@@ -138,13 +204,24 @@ impl Server {
             self.key,
             body.len()
         )
-        .unwrap();
+        .ok()?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).ok()?;
+        let (head, body) = answer.split_once("\r\n\r\n")?;
+        let status = head.split(' ').nth(1)?.parse().ok()?;
+        let said = serde_json::from_str(body).unwrap_or_else(|_| panic!("{answer}"));
+        Some((status, said))
+    }
+
+    /// Gets a page: the whole answer.
+    pub(super) fn get(&self, path: &str) -> String {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        let host = self.address;
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
-        let (_, body) = answer.split_once("\r\n\r\n").unwrap();
-        let said: Value = serde_json::from_str(body).unwrap_or_else(|_| panic!("{answer}"));
-        assert_eq!(said["ok"], true, "{said}");
-        said["data"].clone()
+        answer
     }
 
     pub(super) fn dispatch(&self, title: &str) -> String {
@@ -188,8 +265,13 @@ impl Drop for Server {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the program is killed, so it must be spawned")]
-fn assay() -> Command {
+pub(super) fn assay() -> Command {
     Command::new(env!("CARGO_BIN_EXE_assay"))
+}
+
+#[expect(clippy::disallowed_methods, reason = "the program is started by another one")]
+fn program(name: &OsStr) -> Command {
+    Command::new(name)
 }
 
 pub(super) fn open(data: &Path) -> Db {

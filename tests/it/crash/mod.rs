@@ -1,7 +1,10 @@
 //! The real program, killed at the worst moments and started again on the same data: every ticket
 //! that was accepted ends as promised, once.
 
+mod disk;
 mod house;
+#[cfg(debug_assertions)]
+mod points;
 
 use std::fs;
 use std::net::TcpStream;
@@ -186,7 +189,9 @@ fn a_stop_hands_jobs_back_and_the_next_start_goes_on() {
         assert_eq!(db.raw_column(jobs).unwrap(), ["ready 0"]);
     }
     let server = house.serve();
-    house.landed(&server.until(&ticket, "succeeded"));
+    let digest = server.until(&ticket, "succeeded");
+    assert_eq!(digest["graphAmbientInterruptCount"], 0, "a stop in good order counts for nothing");
+    house.landed(&digest);
     house.close(server);
 }
 

@@ -1,11 +1,11 @@
 //! Landing on a local repository, with and without a person in it.
 
 use assay::projects::git::landing::{
-    Checkout, Outcome, Preparation, Prepared, Strategy, apply, is_landed, prepare,
+    Checkout, Outcome, Preparation, Prepared, Strategy, apply, landed_before, prepare,
 };
 use assay::projects::git::{CommitId, Repository};
 
-use super::{Bench, branch, request};
+use super::{Bench, request};
 
 async fn prepared(repository: &Repository, tip: CommitId, strategy: Strategy) -> Prepared {
     match prepare(repository, &request(tip, strategy)).await.expect("it prepares") {
@@ -42,7 +42,7 @@ async fn a_merge_lands_and_a_clean_checkout_follows() {
     );
     let parents = bench.run(&["show", "-s", "--format=%P|%an|%cn", "main"]);
     assert_eq!(parents, format!("{before} {tip}|Ada agent|Assay"));
-    assert!(is_landed(&repository, &branch("main"), &tip).await.expect("an answer"));
+    assert!(landed_before(&repository, &ready).await.expect("an answer").is_some());
 }
 
 #[tokio::test]
@@ -57,8 +57,9 @@ async fn a_squash_is_one_commit_with_one_parent() {
 
     assert_eq!(bench.run(&["rev-list", "--count", "main"]), "2");
     assert_eq!((bench.read("a.txt"), bench.read("b.txt")), ("a\n".into(), "b\n".into()));
-    assert!(!is_landed(&repository, &branch("main"), &tip).await.expect("an answer"));
-    assert!(is_landed(&repository, &branch("main"), &ready.commit).await.expect("an answer"));
+    let never = Prepared { commit: tip.clone(), ..ready.clone() };
+    assert_eq!(landed_before(&repository, &never).await.expect("an answer"), None);
+    assert!(landed_before(&repository, &ready).await.expect("an answer").is_some());
     let again = prepare(&repository, &request(tip, Strategy::Squash)).await.expect("it prepares");
     assert_eq!(again, Preparation::NothingToLand { base_tip: ready.commit });
 }

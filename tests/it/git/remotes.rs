@@ -2,7 +2,7 @@
 
 use assay::base::Code;
 use assay::projects::git::landing::{
-    Checkout, Outcome, Preparation, Prepared, Strategy, apply, is_landed, prepare,
+    Checkout, Outcome, Preparation, Prepared, Strategy, apply, landed_before, prepare,
 };
 use assay::projects::git::{CommitId, Repository};
 
@@ -37,7 +37,7 @@ async fn work_on_a_remote_lands_there() {
     assert_eq!(outcome, Outcome::Landed { commit, base_before, checkout: Checkout::None });
     assert_eq!(again, outcome);
     assert_eq!(tip_in(&bare, "main"), ready.commit);
-    assert!(is_landed(&repository, &branch("main"), &ready.commit).await.expect("an answer"));
+    assert!(landed_before(&repository, &ready).await.expect("an answer").is_some());
     assert_eq!(run_in(&bare, &["for-each-ref", "--format=%(refname)"]), "refs/heads/main");
 }
 

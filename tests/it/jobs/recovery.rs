@@ -201,3 +201,42 @@ async fn a_long_job_outlives_its_lease_and_a_jump_of_the_clock() {
     shutdown.cancel();
     running.await.unwrap();
 }
+
+#[tokio::test]
+async fn a_run_that_does_not_stop_in_time_is_handed_back_and_its_domain_told() {
+    let shop = Shop::open();
+    let id = shop.enqueue(note("x")).await;
+    let started = Arc::new(Notify::new());
+    let (told, endings) = std::sync::mpsc::channel();
+    let registry = Registry::new()
+        .on({
+            let started = started.clone();
+            move |_, _: Note| {
+                let started = started.clone();
+                async move {
+                    started.notify_one();
+                    std::future::pending().await
+                }
+            }
+        })
+        .at_end(move |_, job: Note, ending| {
+            told.send((job.text, ending.clone())).unwrap();
+            Ok(())
+        });
+    let (worker, shutdown) = (shop.worker(registry), CancellationToken::new());
+    let running = tokio::spawn({
+        let shutdown = shutdown.clone();
+        async move { worker.run(shutdown).await }
+    });
+    started.notified().await;
+
+    shutdown.cancel();
+    while !running.is_finished() {
+        shop.clock.advance(MINUTE);
+        tokio::task::yield_now().await;
+    }
+
+    assert_eq!(endings.try_recv().unwrap(), ("x".to_owned(), Ending::HandedBack));
+    let job = shop.job(id).await;
+    assert_eq!((job.state, job.attempt), (State::Ready, 0));
+}

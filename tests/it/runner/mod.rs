@@ -69,6 +69,7 @@ impl Place {
             marker: self.marker.clone(),
             clock: Clock::system(),
             redact: Arc::new(|text| text.replace("hunter2", "[redacted]")),
+            in_place: Arc::new(|| true),
             log,
         };
         (launch, lines)

@@ -7,6 +7,7 @@ mod refusals;
 mod replay;
 mod running;
 mod shapes;
+mod standing;
 
 use assay::accounts::KeyScope;
 use serde_json::{Value, json};

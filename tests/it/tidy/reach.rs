@@ -15,8 +15,7 @@ pub(crate) fn modules(files: &[File]) -> Vec<Offence> {
         .filter(|file| file.extension() == "rs")
         .map(|file| Source::new(&file.path, &file.text))
         .collect();
-    let mut reached: BTreeSet<String> =
-        ["src/lib.rs", "src/main.rs", "tests/it/main.rs"].map(str::to_owned).into();
+    let mut reached = roots(files);
     loop {
         let known = reached.len();
         for source in sources.iter().filter(|s| reached.contains(&s.path)).collect::<Vec<_>>() {
@@ -29,6 +28,14 @@ pub(crate) fn modules(files: &[File]) -> Vec<Offence> {
     let text = "no `mod` line reaches this file; add one, or delete the file";
     let lost = sources.iter().filter(|source| !reached.contains(&source.path));
     lost.map(|source| Offence::new(&source.path, 1, text)).collect()
+}
+
+/// The files at which `Cargo.toml` begins its programs, libraries and tests.
+fn roots(files: &[File]) -> BTreeSet<String> {
+    let path = Regex::new(r#"(?m)^path = "([^"]+\.rs)"$"#).expect("the pattern is valid");
+    let manifest = files.iter().find(|file| file.path == "Cargo.toml");
+    let text = manifest.map_or("", |file| &file.text);
+    path.captures_iter(text).map(|found| found[1].to_owned()).collect()
 }
 
 /// The paths at which the modules that a file declares may lie.
@@ -116,6 +123,7 @@ mod tests {
     #[test]
     fn a_file_without_a_mod_line_is_lost() {
         let files = [
+            File::new("Cargo.toml", "path = \"src/lib.rs\"\npath = \"tests/it/main.rs\"\n"),
             File::new("src/lib.rs", "pub mod a;\n// mod lost;\n"),
             File::new("src/a/mod.rs", "mod b;"),
             File::new("src/a/b.rs", "#[cfg(test)]\nmod tests;"),

@@ -1,0 +1,31 @@
+//! A process that stands on record from before anything of it runs until it is gone.
+
+use super::env::Env;
+use super::insist::insist;
+use super::run_node::Task;
+use crate::base::{Fault, RunId};
+use crate::jobs::Ctx;
+use crate::tickets::processes::{self, Recorded};
+use crate::tickets::runner::{self, Ended, Launch, ProcessId};
+
+/// Runs an agent or a check to its end. What it came to is given back even where the record could
+/// not be cleared: the next start finds the process gone, and clears it.
+pub(super) async fn run(
+    env: &Env,
+    ctx: &Ctx,
+    task: &Task,
+    run: RunId,
+    launch: Launch,
+) -> Result<Ended, Fault> {
+    let (db, boot, tenant, node) = (env.db.clone(), env.boot, task.tenant, task.node.id);
+    let record = move |process: ProcessId| async move {
+        let recorded = Recorded { run, pid: process.pid, started: process.started };
+        db.write(move |tx| processes::record(tx, tenant, node, boot, &recorded)).await
+    };
+    let ended = runner::run(launch, record, ctx.cancel.clone()).await;
+    let forget = || env.db.write(move |tx| processes::forget(tx, run));
+    if let Err(fault) = insist(env, ctx, "forget a process", forget).await {
+        tracing::warn!(?fault, %run, "A process that is gone stays on record");
+    }
+    ended
+}
