@@ -4,6 +4,7 @@ pub mod fault;
 pub mod field;
 pub mod id;
 pub mod ids;
+pub mod network;
 pub mod redact;
 pub mod secret;
 pub mod text;
@@ -16,5 +17,6 @@ pub use ids::{
     AssertionId, BootId, CategoryId, EnvironmentId, JobId, KeyId, LandingId, NodeId, ProjectId,
     ProofId, QuestionId, RequestId, RunId, ScopeId, TenantId, TicketId, UserId,
 };
+pub use network::Network;
 pub use secret::Secret;
 pub use time::{Clock, Millis};

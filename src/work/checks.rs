@@ -237,9 +237,9 @@ mod tests {
 
         let (state, said) = look_at_file(tree.path(), "pipe", Some("x")).await;
 
-        assert_eq!((state, said.as_str()), (
-            AssertionState::Partial,
-            "pipe is there but cannot be read.",
-        ));
+        assert_eq!(
+            (state, said.as_str()),
+            (AssertionState::Partial, "pipe is there but cannot be read.",)
+        );
     }
 }

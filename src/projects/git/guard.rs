@@ -174,13 +174,13 @@ fn weigh(key: &str, value: &str, network: bool) -> Weight {
         ("filter", "clean" | "smudge" | "process") if KNOWN_FILTERS.contains(&value) => {
             Weight::Harmless
         }
-        ("filter", "clean" | "smudge" | "process") => Weight::Refused,
-        // Large files that git-lfs fetches and stores by programs of the repository's choosing.
-        ("lfs", "standalonetransferagent") => Weight::Refused,
+        // Git-lfs, too, fetches and stores large files by programs of a repository's choosing.
+        ("filter", "clean" | "smudge" | "process")
+        | ("lfs", "standalonetransferagent")
+        | ("remote", "uploadpack" | "receivepack" | "vcs") => Weight::Refused,
         ("lfs", _) if name.starts_with("customtransfer.") || name.starts_with("extension.") => {
             Weight::Refused
         }
-        ("remote", "uploadpack" | "receivepack" | "vcs") => Weight::Refused,
         ("merge", "driver") if matches!(value, "true" | "false") => Weight::Harmless,
         ("merge", "driver") => Weight::Overridden(key.to_owned(), TEXT_MERGE.to_owned()),
         ("hook", _) if !name.is_empty() => {
@@ -199,9 +199,14 @@ fn weigh(key: &str, value: &str, network: bool) -> Weight {
 mod tests {
     use super::*;
 
-    fn weighed(scope: &str, settings: &[&str], network: bool) -> Result<Vec<Override>, Vec<String>> {
-        let listing: String =
-            settings.iter().map(|setting| format!("{scope}\0{setting}\0")).collect();
+    fn weighed(
+        scope: &str,
+        settings: &[&str],
+        network: bool,
+    ) -> Result<Vec<Override>, Vec<String>> {
+        let mut fields: Vec<&str> = settings.iter().flat_map(|&setting| [scope, setting]).collect();
+        fields.push("");
+        let listing = fields.join("\0");
         judge(&listing, network)
     }
 

@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use tokio::process::Command;
 
-pub use super::process::Output;
 use super::environment::{ALWAYS, environment};
 use super::guard::{self, Reach};
+pub use super::process::Output;
 use super::process::{Group, attend};
 use crate::base::text::{cut, printable};
 use crate::base::{Code, Fault};
