@@ -11,8 +11,8 @@ use http::header::CONTENT_LENGTH;
 
 use crate::base::{Code, Fault};
 
-/// How long a body may take to arrive.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a body may take to arrive; less in tests of this file.
+const PATIENCE: Duration = Duration::from_millis(if cfg!(test) { 100 } else { 30_000 });
 
 /// Bodies over this are read for nobody unknown.
 const LARGE: usize = 64 << 10;
@@ -100,4 +100,51 @@ fn too_large(max: usize) -> Fault {
     let said =
         format!("The body is larger than {max} bytes ({mebibytes} MiB), the most this door takes.");
     Fault::new(Code::PayloadTooLarge, said)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use futures_util::stream;
+
+    use super::*;
+
+    async fn collected(body: Body) -> Result<Bytes, Fault> {
+        collect(&HeaderMap::new(), body, 10).await
+    }
+
+    #[tokio::test]
+    async fn a_body_that_never_ends_is_not_waited_for() {
+        let byte = || Ok::<_, Infallible>(Bytes::from_static(b"x"));
+        let stalls = stream::iter([byte()]).chain(stream::pending());
+
+        let fault = collected(Body::from_stream(stalls)).await.unwrap_err();
+
+        assert_eq!(fault.code, Code::BadRequest);
+        assert!(fault.message.contains("did not arrive within"), "{fault}");
+    }
+
+    #[tokio::test]
+    async fn a_body_is_taken_up_to_the_limit_and_no_byte_further() {
+        assert_eq!(collected(Body::from("0123456789")).await.unwrap(), "0123456789");
+
+        let fault = collected(Body::from("0123456789x")).await.unwrap_err();
+
+        assert_eq!(fault.code, Code::PayloadTooLarge);
+        assert!(fault.message.contains("10 bytes"), "{fault}");
+    }
+
+    #[test]
+    fn a_body_of_unknown_length_counts_as_large() {
+        let with = |name: &'static str, value: &'static str| {
+            let headers = [(name, value)].map(|(name, value)| {
+                (http::HeaderName::from_static(name), http::HeaderValue::from_static(value))
+            });
+            is_large(&headers.into_iter().collect())
+        };
+
+        assert!(with("transfer-encoding", "chunked") && with("content-length", "65537"));
+        assert!(!with("content-length", "65536") && !with("accept", "*/*"));
+    }
 }

@@ -17,7 +17,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
-/// How long a client may take to send the head of a request, the first or the next one.
+/// How long a client may take to send the head of a request.
 const HEAD_TIME: Duration = Duration::from_secs(30);
 
 /// File descriptors that are kept for everything but connections: the database, git, agents.
@@ -33,12 +33,42 @@ const DRAIN_TIME: Duration = Duration::from_secs(10);
 /// How long to wait after the system refused a connection, such as for lack of file descriptors.
 const REFUSED_PAUSE: Duration = Duration::from_millis(100);
 
+/// What a server puts up with.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// How long a client may take to send the head of a request, the first or the next one.
+    pub head_time: Duration,
+    /// How many connections there may be at once.
+    pub connections: usize,
+}
+
+impl Default for Limits {
+    /// Half a minute, and as many connections as this process may open files, less those that it
+    /// needs itself.
+    fn default() -> Self {
+        let files = getrlimit(Resource::Nofile).current.unwrap_or(1 << 20);
+        let kept = KEPT_FILES.min(files / 2);
+        let connections = usize::try_from(files - kept).unwrap_or(usize::MAX);
+        Self { head_time: HEAD_TIME, connections: connections.min(Semaphore::MAX_PERMITS) }
+    }
+}
+
 /// Serves until `shutdown`, then takes no more connections and lets the open requests finish.
 pub async fn serve(listener: TcpListener, router: Router, shutdown: CancellationToken) {
+    serve_within(listener, router, shutdown, Limits::default()).await;
+}
+
+/// The same within limits of one's own.
+pub async fn serve_within(
+    listener: TcpListener,
+    router: Router,
+    shutdown: CancellationToken,
+    limits: Limits,
+) {
     let mut server = http1::Builder::new();
-    server.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME).max_headers(100);
+    server.timer(TokioTimer::new()).header_read_timeout(limits.head_time).max_headers(100);
     let open = GracefulShutdown::new();
-    let places = Arc::new(Semaphore::new(connections_max()));
+    let places = Arc::new(Semaphore::new(limits.connections));
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -68,13 +98,6 @@ pub fn raise_file_limit() {
     if let Err(error) = setrlimit(Resource::Nofile, raised) {
         tracing::debug!(%error, "The limit of open files stays as it is");
     }
-}
-
-/// How many connections there may be at once.
-fn connections_max() -> usize {
-    let files = getrlimit(Resource::Nofile).current.unwrap_or(1 << 20);
-    let kept = KEPT_FILES.min(files / 2);
-    usize::try_from(files - kept).unwrap_or(usize::MAX).min(Semaphore::MAX_PERMITS)
 }
 
 /// Says that there is no room, as far as that goes without waiting.
