@@ -159,7 +159,7 @@ impl Feed {
         };
         for line in lines.iter().flat_map(|line| line.lines()) {
             // Redacted before it is cut: half a secret would not be known for one.
-            let text = cut(&self.redacted(stream, harmless(line)), MAX_LINE);
+            let text = cut(&self.redacted(stream, &harmless(line)), MAX_LINE);
             self.remember(&text);
             let line = LogLine { stream, text, at: self.clock.now() };
             // Whoever stopped listening does not stop the run.
@@ -169,13 +169,13 @@ impl Feed {
 
     /// The line without secrets. A colour that begins within a secret hides it from the rules, as
     /// where `grep` marks what it found, so the line is looked at without its colours too.
-    fn redacted(&self, stream: Stream, line: String) -> String {
-        let bare = without_colours(&line);
+    fn redacted(&self, stream: Stream, line: &str) -> String {
+        let bare = without_colours(line);
         if self.learned().keys[stream as usize].holds(&bare) {
             return MARK.to_owned();
         }
         let clean = (self.redact)(&bare);
-        if clean == bare { (self.redact)(&line) } else { clean }
+        if clean == bare { (self.redact)(line) } else { clean }
     }
 
     fn remember(&self, text: &str) {

@@ -16,7 +16,6 @@ mod smuggling;
 mod waiting;
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -37,7 +36,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
-use crate::pipeline::furnish;
+use crate::pipeline::{furnish, make_repository, settings};
 
 /// How long any answer may take.
 const DEADLINE: Duration = Duration::from_secs(10);
@@ -71,6 +70,19 @@ impl House {
     }
 
     async fn with(change: impl FnOnce(&mut Opening)) -> Self {
+        Self::build(change, None).await
+    }
+
+    /// A house whose workers run; its agent is a script.
+    async fn at_work(script: &str) -> Self {
+        let house = Self::build(|opening| opening.clock = Clock::system(), Some(script)).await;
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let (app, stop) = (house.app.clone(), house.stop.clone());
+        tokio::spawn(async move { app.serve(listener, stop).await });
+        house
+    }
+
+    async fn build(change: impl FnOnce(&mut Opening), script: Option<&str>) -> Self {
         let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
         let mut opening = Opening {
             data: dir.path().join("data"),
@@ -78,7 +90,7 @@ impl House {
             public_url: None,
             allowed_hosts: Vec::new(),
             rate_limit: RateLimit::Off,
-            assay: PathBuf::from("assay"),
+            assay: env!("CARGO_BIN_EXE_assay").into(),
             clock: Clock::fake(AT),
             entropy: Entropy::seeded(1),
         };
@@ -88,12 +100,23 @@ impl House {
         let router = app.router(&stop);
         let (key, cookie, csrf) = (String::new(), String::new(), String::new());
         let mut house = Self { app, stop, router, key, cookie, csrf, dir };
-        let mut settings = Settings::default();
-        settings.agents.profiles.insert("none".to_owned(), Profile::script(vec!["false".into()]));
-        settings.verify.push(VerifyCommand::new("tests", "make test"));
-        let nowhere = house.dir.path().join("nowhere").display().to_string();
+        let root = house.dir.path().canonicalize().unwrap();
+        let (place, mut settings) = match script {
+            Some(script) => {
+                make_repository(&root.join("person"));
+                (root.join("person"), settings(&root, script))
+            }
+            None => {
+                let mut settings = Settings::default();
+                let agent = Profile::script(vec!["false".to_owned()]);
+                settings.agents.profiles.insert("none".to_owned(), agent);
+                (root.join("nowhere"), settings)
+            }
+        };
+        settings.verify.push(VerifyCommand::new("tests", "true"));
+        let place = place.display().to_string();
         let db = house.app.env().db.clone();
-        let key = db.write(move |tx| furnish(tx, &nowhere, settings)).await.unwrap();
+        let key = db.write(move |tx| furnish(tx, &place, settings)).await.unwrap();
         key.reveal().clone_into(&mut house.key);
         let hash = passwords::hash(&Secret::new(PASSWORD), &Entropy::seeded(2)).unwrap();
         let caller = house.app.gate().caller(Some(&key)).await.unwrap();
@@ -165,6 +188,47 @@ impl House {
             .header(header::COOKIE, &self.cookie)
             .header(header::CONTENT_TYPE, FORM);
         self.send(request.body(form.into()).unwrap()).await
+    }
+
+    /// Waits until the ticket stands at one of these.
+    async fn until(&self, ticket: &str, statuses: &[&str]) {
+        let number = ticket.rsplit('-').next().unwrap();
+        let sql = format!("SELECT status FROM tickets WHERE number = {number}");
+        let looks = async {
+            while !statuses.contains(&self.column(&sql)[0].as_str()) {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        let seen = tokio::time::timeout(DEADLINE * 6, looks).await;
+        seen.unwrap_or_else(|_| panic!("{ticket} is {:?}", self.column(&sql)));
+    }
+
+    /// The first column of a query's rows.
+    fn column(&self, sql: &str) -> Vec<String> {
+        self.app.env().db.raw_column(sql).unwrap()
+    }
+
+    /// Every page about a ticket, and every log.
+    async fn pages_of(&self, ticket: &str) -> Vec<(String, String)> {
+        let base = format!("/tickets/{ticket}");
+        let mut paths: Vec<String> =
+            ["/", "/tickets", "/projects", "/projects/acme", "/keys"].map(str::to_owned).to_vec();
+        paths.push(base.clone());
+        for node in self.column("SELECT DISTINCT ref FROM nodes") {
+            paths.push(format!("{base}/nodes/{node}/log"));
+            paths.push(format!("{base}/nodes/{node}/log?raw=1"));
+        }
+        for id in self.column("SELECT lower(hex(id)) FROM proofs") {
+            let cuts = [&id[..8], &id[8..12], &id[12..16], &id[16..20], &id[20..]].join("-");
+            paths.push(format!("{base}/proofs/{cuts}/log"));
+            paths.push(format!("{base}/proofs/{cuts}/log?raw=1"));
+        }
+        let mut pages = Vec::new();
+        for path in paths {
+            let text = self.read(&path).await.text();
+            pages.push((path, text));
+        }
+        pages
     }
 
     /// Calls a tool at the invoke door.

@@ -17,7 +17,7 @@ const IDLE: u64 = 4_000;
 
 async fn health(at: SocketAddr) -> String {
     let mut stream = TcpStream::connect(at).await.unwrap();
-    let ask = b"GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n";
+    let ask = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n";
     stream.write_all(ask).await.unwrap();
     let mut said = String::new();
     let reading = stream.read_to_string(&mut said);
