@@ -90,7 +90,7 @@ async fn markup_of_agents_and_people_is_shown_as_text_on_every_page() {
     house.invoke("create_project", &project).await;
     let ticket = json!({
         "title": PLANTED, "description": PLANTED, "project": "ACME", "category": &PLANTED[..60],
-        "requester": { "display_name": PLANTED, "email": "a@b.example" },
+        "requester": { "display_name": &PLANTED[..150], "email": "a@b.example" },
         "pass_profile": "full"
     });
     let filed = house.invoke("dispatch_ticket", &ticket).await;

@@ -193,7 +193,7 @@ impl House {
     /// Waits until the ticket stands at one of these.
     async fn until(&self, ticket: &str, statuses: &[&str]) {
         let number = ticket.rsplit('-').next().unwrap();
-        let sql = format!("SELECT status FROM tickets WHERE number = {number}");
+        let sql = format!("SELECT status FROM tickets WHERE seq = {number}");
         let looks = async {
             while !statuses.contains(&self.column(&sql)[0].as_str()) {
                 tokio::time::sleep(Duration::from_millis(10)).await;

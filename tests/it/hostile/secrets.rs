@@ -67,7 +67,7 @@ async fn no_secret_that_an_agent_prints_reports_or_asks_is_shown_or_kept() {
     );
     let house = House::at_work(&script).await;
     let title = token('H');
-    let ticket = json!({ "title": format!("Rotate {title} now"), "project": "ACME" });
+    let ticket = json!({ "title": format!("Rotate {title} now"), "description": title.clone(), "project": "ACME" });
     house.invoke("dispatch_ticket", &ticket).await;
 
     house.until("ACME-1", &["awaiting_input"]).await;
