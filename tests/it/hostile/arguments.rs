@@ -79,7 +79,7 @@ fn whatever_a_tool_is_called_with_it_answers_and_nothing_breaks() {
     runtime
         .block_on(house.invoke("dispatch_ticket", &json!({ "title": "One", "project": "ACME" })));
     let registry = Registry::new();
-    let config = Config { cases: 40, failure_persistence: None, ..Config::default() };
+    let config = Config { cases: 20, failure_persistence: None, ..Config::default() };
 
     for tool in registry.all() {
         let schema = Value::Object((*tool.input_schema).clone());

@@ -93,7 +93,7 @@ fn bent(seed: u64, times: usize) -> Vec<u8> {
 fn any_body_is_answered_in_the_language_of_its_door() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let house = runtime.block_on(House::start());
-    let config = Config { cases: 500, failure_persistence: None, ..Config::default() };
+    let config = Config { cases: 250, failure_persistence: None, ..Config::default() };
 
     let ran = TestRunner::new(config).run(&(any::<u64>(), 0..5_usize), |(seed, times)| {
         let body = bent(seed, times);

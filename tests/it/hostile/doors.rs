@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::extract::ConnectInfo;
 use http::{Method, header};
 
-use super::{Answer, EMAIL, FORM, House, PASSWORD};
+use super::{Answer, EMAIL, FORM, House, PASSWORD, request};
 
 /// So long that nobody looks at it: an attempt that costs no time.
 const TOO_LONG: usize = 2_000;
@@ -21,7 +21,7 @@ struct Stranger<'a> {
 
 impl<'a> Stranger<'a> {
     async fn at(house: &'a House, peer: &'a str) -> Self {
-        let request = house.request(Method::GET, "/login").body(Body::empty()).unwrap();
+        let request = request(Method::GET, "/login").body(Body::empty()).unwrap();
         let said = house.send(request).await;
         let guest = said.header(header::SET_COOKIE).split(';').next().unwrap().to_owned();
         Self { house, guest, peer }
@@ -31,11 +31,9 @@ impl<'a> Stranger<'a> {
         let (_, token) = self.guest.split_once('=').unwrap();
         let mut body = format!("csrf={token}");
         for (name, value) in form {
-            body += &format!("&{name}={}", assay::web::page::in_query(value));
+            body.extend(["&", name, "=", &assay::web::page::in_query(value)]);
         }
-        let mut request = self
-            .house
-            .request(Method::POST, "/login")
+        let mut request = request(Method::POST, "/login")
             .header(header::CONTENT_TYPE, FORM)
             .header(header::COOKIE, &self.guest);
         for (name, value) in more {
@@ -141,7 +139,7 @@ async fn a_login_is_a_new_cookie_whatever_the_browser_brought() {
 
     assert_eq!((first.status.as_u16(), second.status.as_u16()), (303, 303));
     assert!(token(&first) != planted && token(&first) != token(&second));
-    let asked = house.request(Method::GET, "/keys").header("cookie", format!("assay={planted}"));
+    let asked = request(Method::GET, "/keys").header("cookie", format!("assay={planted}"));
     let said = house.send(asked.body(Body::empty()).unwrap()).await;
     assert_eq!(said.status, 303, "the planted cookie opens nothing");
 }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::json;
 
-use super::{Dice, FORM, House, TEXTS};
+use super::{Dice, FORM, House, TEXTS, request};
 
 /// The source of the dashboard's routes, so that a new form is met by itself.
 const ROUTES: &str = include_str!("../../../src/web/dashboard/mod.rs");
@@ -77,13 +77,12 @@ fn whatever_is_sent_to_a_form_is_answered_with_a_page() {
     let mut forms = forms();
     // Signing out would end the login that the others need.
     forms.retain(|path| path != "/logout");
-    let config = Config { cases: 300, failure_persistence: None, ..Config::default() };
+    let config = Config { cases: 200, failure_persistence: None, ..Config::default() };
 
     let ran = TestRunner::new(config).run(&any::<u64>(), |seed| {
         let mut dice = Dice(seed);
         let path = &forms[dice.roll(forms.len())];
-        let mut request = house
-            .request(Method::POST, path)
+        let mut request = request(Method::POST, path)
             .header(header::CONTENT_TYPE, dice.pick(KINDS))
             .header(header::COOKIE, &house.cookie);
         if dice.one_in(2) {

@@ -97,7 +97,10 @@ async fn markup_of_agents_and_people_is_shown_as_text_on_every_page() {
     assert_eq!(filed["ok"], true, "{filed}");
 
     house.until("ACME-1", &["awaiting_input"]).await;
-    let mut pages = house.pages_of("ACME-1").await;
+    let mut pages = Vec::new();
+    for path in ["/", "/tickets", "/tickets/ACME-1"] {
+        pages.push((path.to_owned(), house.read(path).await.text()));
+    }
     let reply = json!({ "ticket": "ACME-1", "message": PLANTED });
     let said = house.invoke("reply_ticket", &reply).await;
     assert_eq!(said["ok"], true, "{said}");

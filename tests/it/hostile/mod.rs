@@ -101,17 +101,14 @@ impl House {
         let (key, cookie, csrf) = (String::new(), String::new(), String::new());
         let mut house = Self { app, stop, router, key, cookie, csrf, dir };
         let root = house.dir.path().canonicalize().unwrap();
-        let (place, mut settings) = match script {
-            Some(script) => {
-                make_repository(&root.join("person"));
-                (root.join("person"), settings(&root, script))
-            }
-            None => {
-                let mut settings = Settings::default();
-                let agent = Profile::script(vec!["false".to_owned()]);
-                settings.agents.profiles.insert("none".to_owned(), agent);
-                (root.join("nowhere"), settings)
-            }
+        let (place, mut settings) = if let Some(script) = script {
+            make_repository(&root.join("person"));
+            (root.join("person"), settings(&root, script))
+        } else {
+            let mut settings = Settings::default();
+            let agent = Profile::script(vec!["false".to_owned()]);
+            settings.agents.profiles.insert("none".to_owned(), agent);
+            (root.join("nowhere"), settings)
         };
         settings.verify.push(VerifyCommand::new("tests", "true"));
         let place = place.display().to_string();
@@ -144,11 +141,6 @@ impl House {
         address
     }
 
-    /// A request to this house.
-    fn request(&self, method: Method, path: &str) -> http::request::Builder {
-        Request::builder().method(method).uri(path).header(header::HOST, "127.0.0.1:7171")
-    }
-
     /// Sends a request and waits for the whole answer; it must come, and be none of the server's
     /// own failures.
     async fn send(&self, request: Request<Body>) -> Answer {
@@ -167,8 +159,7 @@ impl House {
 
     /// Posts bytes with a key.
     async fn post(&self, path: &str, body: impl Into<Body>) -> Answer {
-        let request = self
-            .request(Method::POST, path)
+        let request = request(Method::POST, path)
             .header(header::CONTENT_TYPE, "application/json")
             .header(header::ACCEPT, "application/json, text/event-stream")
             .header(header::AUTHORIZATION, format!("Bearer {}", self.key));
@@ -177,14 +168,13 @@ impl House {
 
     /// Reads an address as the person.
     async fn read(&self, path: &str) -> Answer {
-        let request = self.request(Method::GET, path).header(header::COOKIE, &self.cookie);
+        let request = request(Method::GET, path).header(header::COOKIE, &self.cookie);
         self.send(request.body(Body::empty()).unwrap()).await
     }
 
     /// Sends a form as the person, as it stands.
     async fn form(&self, path: &str, form: impl Into<Body>) -> Answer {
-        let request = self
-            .request(Method::POST, path)
+        let request = request(Method::POST, path)
             .header(header::COOKIE, &self.cookie)
             .header(header::CONTENT_TYPE, FORM);
         self.send(request.body(form.into()).unwrap()).await
@@ -236,6 +226,11 @@ impl House {
         let body = serde_json::json!({ "tool": tool, "args": args }).to_string();
         self.post("/api/mcp/v1/invoke", body).await.json()
     }
+}
+
+/// A request to the house.
+fn request(method: Method, path: &str) -> http::request::Builder {
+    Request::builder().method(method).uri(path).header(header::HOST, "127.0.0.1:7171")
 }
 
 impl Drop for House {

@@ -71,7 +71,8 @@ async fn no_secret_that_an_agent_prints_reports_or_asks_is_shown_or_kept() {
     house.invoke("dispatch_ticket", &ticket).await;
 
     house.until("ACME-1", &["awaiting_input"]).await;
-    let mut seen = house.pages_of("ACME-1").await;
+    let asking = house.read("/tickets/ACME-1").await.text();
+    let mut seen = vec![("question".to_owned(), asking)];
     house.invoke("reply_ticket", &json!({ "ticket": "ACME-1", "message": "No." })).await;
     house.until("ACME-1", &["failed"]).await;
     seen.extend(house.pages_of("ACME-1").await);

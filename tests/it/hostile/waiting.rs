@@ -13,7 +13,7 @@ use super::{DEADLINE, House};
 
 /// Connections that say nothing, where this process may open enough files for both ends of them
 /// and for the tests beside this one. With `ulimit -n 65536` ten thousand were measured, too.
-const IDLE: u64 = 4_000;
+const IDLE: u64 = 3_000;
 
 async fn health(at: SocketAddr) -> String {
     let mut stream = TcpStream::connect(at).await.unwrap();
@@ -75,7 +75,7 @@ async fn thousands_who_say_nothing_keep_nobody_out() {
 #[tokio::test]
 async fn where_there_is_no_room_a_newcomer_is_told_and_others_go_on() {
     let house = House::start().await;
-    let head_time = Duration::from_secs(2);
+    let head_time = Duration::from_secs(1);
     let at = house.listen(Limits { head_time, connections: 2 }).await;
     let mut held = TcpStream::connect(at).await.unwrap();
     let silent = TcpStream::connect(at).await.unwrap();
