@@ -12,7 +12,8 @@ const SOUND: &[&str] = &[
     r#"{"outcome":"needs_input","question":{"text":"Which?","choices":["a","b"]}}"#,
     r#"{"outcome":"done","assertions":[{"text":"It holds","check":{"command":"true"}}]}"#,
     r#"{"outcome":"done","assertions":[{"text":"It is","check":{"file":"a","contains":"b"}}]}"#,
-    r#"{"outcome":"done","verdict":"changes_requested","findings":[{"text":"No","severity":"blocking","file":"../x"}]}"#,
+    r#"{"outcome":"done","verdict":"changes_requested",
+        "findings":[{"text":"No","severity":"blocking","file":"../x"}]}"#,
 ];
 
 fn bent(seed: u64, times: usize) -> Vec<u8> {
@@ -62,7 +63,8 @@ async fn dispatched(house: &House) {
 
 #[tokio::test]
 async fn output_of_any_bytes_is_a_log_that_people_can_read() {
-    let noise = r"printf 'red \033[31mred\033[0m \033]0;title\007\033]8;;http://x\033\\link\033]8;;\033\\ \033[2J\033[1;1H'
+    let noise = r"printf 'red \033[31mred\033[0m \033]0;title\007'
+        printf '\033]8;;http://x\033\\link\033]8;;\033\\ \033[2J\033[1;1H'
         printf '\377\376 \303\050 \355\240\200 \000nul\010\010\177 \302\233 \342\200\256rtl\n'
         printf 'progress 1%%\rprogress 2%%\n\033P bad dcs \n\033[999999999999m\033[;;;;;m\n'
         head -c 20000 /dev/zero | tr '\0' 'a'; echo
@@ -104,4 +106,20 @@ async fn a_report_that_is_none_is_said_and_nothing_hangs() {
         let text = house.read(&format!("/tickets/{ticket}")).await.text();
         assert!(!text.contains("root:x:0:0"), "{ticket}");
     }
+}
+
+#[tokio::test]
+async fn an_agent_that_plants_a_program_in_the_repository_fails_and_it_never_runs() {
+    let plant = r#"echo '* filter=x' >.gitattributes
+        git config filter.x.clean "touch '$STAGE/sprung'; cat""#;
+    let house = House::at_work(&implements(plant)).await;
+    dispatched(&house).await;
+
+    house.until("ACME-1", &["failed"]).await;
+
+    let reason = house.column("SELECT failure_reason FROM tickets").remove(0);
+    assert!(reason.contains("filter.x.clean"), "{reason}");
+    assert!(!house.dir.path().join("sprung").exists());
+    let project = house.invoke("get_project", &json!({ "project": "ACME" })).await;
+    assert!(project.to_string().contains("filter.x.clean"), "{project}");
 }

@@ -11,18 +11,24 @@ const SOUND: &[&str] = &[
     r#"{"tool":"list_tickets","args":{"limit":5}}"#,
     r#"{"tool":"get_ticket","args":{"ticket":"ACME-1"}}"#,
     r#"{"tool":"dispatch_ticket","args":{"title":"T","project":"ACME"}}"#,
-    r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#,
+    r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{
+        "protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#,
     r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
     r#"{"jsonrpc":"2.0","id":"a","method":"tools/list","params":null}"#,
-    r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"list_tickets","arguments":{}}}"#,
-    r#"{"jsonrpc":"2.0","id":3,"method":"resources/read","params":{"uri":"assay://tickets/ACME-1"}}"#,
+    r#"{"jsonrpc":"2.0","id":2,"method":"tools/call",
+        "params":{"name":"list_tickets","arguments":{}}}"#,
+    r#"{"jsonrpc":"2.0","id":3,"method":"resources/read",
+        "params":{"uri":"assay://tickets/ACME-1"}}"#,
     r#"{"jsonrpc":"2.0","id":4,"method":"prompts/get","params":{"name":"x","arguments":{}}}"#,
     r#"{"jsonrpc":"2.0","id":5,"method":"completion/complete","params":{"ref":{},"argument":{}}}"#,
     r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}"#,
     r#"{"jsonrpc":"2.0","id":6,"method":"ping"}"#,
     r#"{"jsonrpc":"2.0","id":7,"result":{}}"#,
     r#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"tool":"list_tickets"}]"#,
-    r#"{"jsonrpc":"2.0","id":8,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}"#,
+    r#"{"jsonrpc":"2.0","id":8,"method":"server/discover","params":{"_meta":{
+        "io.modelcontextprotocol/protocolVersion":"2026-07-28",
+        "io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},
+        "io.modelcontextprotocol/clientCapabilities":{}}}}"#,
 ];
 
 /// Pieces that are put into the text of a body.
@@ -111,7 +117,8 @@ fn any_body_is_answered_in_the_language_of_its_door() {
 #[tokio::test]
 async fn the_names_of_a_member_said_twice_do_not_reach_two_tools() {
     let house = House::start().await;
-    let twice = r#"{"tool":"list_tickets","tool":"create_project","args":{},"args":{"name":"X","confirm":true}}"#;
+    let twice = r#"{"tool":"list_tickets","tool":"create_project",
+        "args":{},"args":{"name":"X","confirm":true}}"#;
 
     let answers = [house.post("/mcp", twice).await, house.post("/api/mcp/v1/invoke", twice).await];
 
@@ -129,7 +136,8 @@ async fn nesting_a_hundred_thousand_deep_is_refused_at_every_door() {
     for deep in [deep, objects] {
         let invoke = format!(r#"{{"tool":"list_tickets","args":{deep}}}"#);
         let rpc = format!(
-            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"list_tickets","arguments":{deep}}}}}"#
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call",
+            "params":{{"name":"list_tickets","arguments":{deep}}}}}"#
         );
         for body in [deep.clone(), invoke, rpc] {
             let said = house.post("/api/mcp/v1/invoke", body.clone()).await;

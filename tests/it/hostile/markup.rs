@@ -8,7 +8,12 @@ use serde_json::json;
 use super::House;
 
 /// Markup that would do something, each part with a mark.
-const PLANTED: &str = r#"x"'><script data-planted>planted()</script><img data-planted src=x onerror=planted()></textarea></title><svg data-planted onload=planted()><a data-planted href="javascript:planted()">y</a> [z](javascript:planted()) ![w](http://planted.example/w.png) <planted> {{7*7}} ${7*7}"#;
+const PLANTED: &str = concat!(
+    r#"x"'><script data-planted>planted()</script><img data-planted src=x onerror=planted()>"#,
+    r"</textarea></title><svg data-planted onload=planted()>",
+    r#"<a data-planted href="javascript:planted()">y</a> [z](javascript:planted()) "#,
+    r"![w](http://planted.example/w.png) <planted> {{7*7}} ${7*7}",
+);
 
 /// The tags of a page, as written between their brackets. What a template writes of a text has no
 /// bracket any more.
@@ -49,10 +54,13 @@ fn script() -> String {
     );
     let check = r#"{"person":"Look"}"#;
     let contract = format!(
-        r#"{{"outcome":"done",{lists},"assertions":[{{"text":{json},"check":{check}}},{{"text":{json},"check":{{"file":{json},"contains":{json}}}}}]}}"#
+        r#"{{"outcome":"done",{lists},"assertions":[
+            {{"text":{json},"check":{check}}},
+            {{"text":{json},"check":{{"file":{json},"contains":{json}}}}}]}}"#
     );
     let done = format!(
-        r#"{{"outcome":"done",{lists},"verdict":"approve","findings":[{{"text":{json},"severity":"advisory","file":{json}}}]}}"#
+        r#"{{"outcome":"done",{lists},"verdict":"approve","findings":[
+            {{"text":{json},"severity":"advisory","file":{json}}}]}}"#
     );
     format!(
         "printf '%s\\n' '{planted}'; printf '\\033[31m%s\\033[0m\\n' '{planted}' >&2\n\

@@ -56,18 +56,22 @@ async fn no_secret_that_an_agent_prints_reports_or_asks_is_shown_or_kept() {
         ['A', 'B', 'C', 'D', 'E', 'F', 'G'].map(token);
     let (half, rest) = coloured.split_at(20);
     let script = format!(
-        "echo 'token {out}'; echo \"key $ASSAY_KEY\" >&2\n\
-         printf 'grep: {half}\\033[01;31m{rest}\\033[m\\n'\n\
-         printf -- '-----BEGIN PRIVATE KEY-----\\n{KEY_LINE}\\n{KEY_LINE}\\n-----END PRIVATE KEY-----\\n'\n\
-         if is plan && once asked; then\n\
-           report '{{\"outcome\":\"needs_input\",\"question\":{{\"text\":\"Is it {asked}?\"}}}}'; exit 0; fi\n\
-         if is implement; then echo 'the end {reason}'; exit 3; fi\n\
-         report '{{\"outcome\":\"done\",\"summary\":\"Used {summary}\",\"followUps\":[\"{listed}\"],\
-         \"findings\":[{{\"text\":\"{found}\",\"severity\":\"advisory\"}}]}}'\n"
+        r#"echo 'token {out}'; echo "key $ASSAY_KEY" >&2
+        printf 'grep: {half}\033[01;31m{rest}\033[m\n'
+        printf -- '-----BEGIN PRIVATE KEY-----\n{KEY_LINE}\n'
+        printf -- '{KEY_LINE}\n-----END PRIVATE KEY-----\n'
+        if is plan && once asked; then
+            report '{{"outcome":"needs_input","question":{{"text":"Is it {asked}?"}}}}'
+            exit 0
+        fi
+        if is implement; then echo 'the end {reason}'; exit 3; fi
+        report '{{"outcome":"done","summary":"Used {summary}","followUps":["{listed}"],
+            "findings":[{{"text":"{found}","severity":"advisory"}}]}}'"#
     );
     let house = House::at_work(&script).await;
     let title = token('H');
-    let ticket = json!({ "title": format!("Rotate {title} now"), "description": title.clone(), "project": "ACME" });
+    let named = format!("Rotate {title} now");
+    let ticket = json!({ "title": named, "description": title, "project": "ACME" });
     house.invoke("dispatch_ticket", &ticket).await;
 
     house.until("ACME-1", &["awaiting_input"]).await;
