@@ -12,7 +12,8 @@ const SOUND: &[&str] = &[
     r#"{"tool":"get_ticket","args":{"ticket":"ACME-1"}}"#,
     r#"{"tool":"dispatch_ticket","args":{"title":"T","project":"ACME"}}"#,
     r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{
-        "protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#,
+        "protocolVersion":"2025-11-25","capabilities":{},
+        "clientInfo":{"name":"t","version":"1"}}}"#,
     r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
     r#"{"jsonrpc":"2.0","id":"a","method":"tools/list","params":null}"#,
     r#"{"jsonrpc":"2.0","id":2,"method":"tools/call",

@@ -99,7 +99,7 @@ async fn markup_of_agents_and_people_is_shown_as_text_on_every_page() {
     let ticket = json!({
         "title": PLANTED, "description": PLANTED, "project": "ACME", "category": &PLANTED[..60],
         "requester": { "display_name": &PLANTED[..150], "email": "a@b.example" },
-        "pass_profile": "full"
+        "pass_profile": "minimal"
     });
     let filed = house.invoke("dispatch_ticket", &ticket).await;
     assert_eq!(filed["ok"], true, "{filed}");

@@ -189,7 +189,7 @@ impl House {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         };
-        let seen = tokio::time::timeout(DEADLINE * 6, looks).await;
+        let seen = tokio::time::timeout(DEADLINE * 9, looks).await;
         seen.unwrap_or_else(|_| panic!("{ticket} is {:?}", self.column(&sql)));
     }
 

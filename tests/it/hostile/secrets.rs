@@ -16,6 +16,28 @@ fn token(letter: char) -> String {
 /// One line of a private key, which only the line before all of them gives away.
 const KEY_LINE: &str = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj";
 
+/// How much of a token is printed before its colour begins.
+const HALF: usize = 20;
+
+/// An agent that gives away a token in every way there is.
+fn script(tokens: [&String; 7]) -> String {
+    let [out, coloured, asked, summary, listed, found, reason] = tokens;
+    let (half, rest) = coloured.split_at(HALF);
+    format!(
+        r#"echo 'token {out}'; echo "key $ASSAY_KEY" >&2
+        printf 'grep: {half}\033[01;31m{rest}\033[m\n'
+        printf -- '-----BEGIN PRIVATE KEY-----\n{KEY_LINE}\n'
+        printf -- '{KEY_LINE}\n-----END PRIVATE KEY-----\n'
+        if is plan && once asked; then
+            report '{{"outcome":"needs_input","question":{{"text":"Is it {asked}?"}}}}'
+            exit 0
+        fi
+        if is implement; then echo 'the end {reason}'; exit 3; fi
+        report '{{"outcome":"done","summary":"Used {summary}","followUps":["{listed}"],
+            "findings":[{{"text":"{found}","severity":"advisory"}}]}}'"#
+    )
+}
+
 /// Where the server's own log goes.
 #[derive(Clone, Default)]
 struct Written(Arc<Mutex<Vec<u8>>>);
@@ -54,20 +76,8 @@ async fn no_secret_that_an_agent_prints_reports_or_asks_is_shown_or_kept() {
     let logging = tracing::subscriber::set_default(logging);
     let [out, coloured, asked, summary, listed, found, reason] =
         ['A', 'B', 'C', 'D', 'E', 'F', 'G'].map(token);
-    let (half, rest) = coloured.split_at(20);
-    let script = format!(
-        r#"echo 'token {out}'; echo "key $ASSAY_KEY" >&2
-        printf 'grep: {half}\033[01;31m{rest}\033[m\n'
-        printf -- '-----BEGIN PRIVATE KEY-----\n{KEY_LINE}\n'
-        printf -- '{KEY_LINE}\n-----END PRIVATE KEY-----\n'
-        if is plan && once asked; then
-            report '{{"outcome":"needs_input","question":{{"text":"Is it {asked}?"}}}}'
-            exit 0
-        fi
-        if is implement; then echo 'the end {reason}'; exit 3; fi
-        report '{{"outcome":"done","summary":"Used {summary}","followUps":["{listed}"],
-            "findings":[{{"text":"{found}","severity":"advisory"}}]}}'"#
-    );
+    let (_, rest) = coloured.split_at(HALF);
+    let script = script([&out, &coloured, &asked, &summary, &listed, &found, &reason]);
     let house = House::at_work(&script).await;
     let title = token('H');
     let named = format!("Rotate {title} now");
