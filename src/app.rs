@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::accounts::setup;
-use crate::base::{BootId, Clock, Code, Entropy, Fault, RateLimit, Secret};
+use crate::base::{BootId, Clock, Code, Entropy, Fault, Network, RateLimit, Secret};
 use crate::events::Bus;
 use crate::jobs::{self, Worker};
 use crate::projects::git::Git;
@@ -27,8 +27,9 @@ use crate::web::host::{self, Hosts};
 use crate::web::invoke::{self, Invoke};
 use crate::web::live_logs::LiveLogs;
 use crate::web::mcp::{self, Door, Setting};
+use crate::web::proxies::Proxies;
 use crate::web::site::{Setup, Site};
-use crate::web::{dashboard, schemas, serve, trace};
+use crate::web::{dashboard, framing, schemas, serve, trace};
 use crate::work::{self, Env, Paths};
 
 /// How long jobs may take to come to a stop when the server stops.
@@ -62,7 +63,7 @@ pub struct App {
     hosts: Arc<Hosts>,
     logs: LiveLogs,
     base_url: String,
-    behind_proxy: bool,
+    proxies: Proxies,
     damaged: Arc<AtomicBool>,
     /// Held as long as the app lives: one process for a data directory.
     _lock: File,
@@ -109,12 +110,19 @@ impl App {
             worker,
             hosts: Arc::new(Hosts::new(public_url, &opening.allowed_hosts, opening.listen)),
             logs: LiveLogs::default(),
-            behind_proxy: opening.public_url.is_some(),
+            // A server that is reached by another address has a proxy in front, or may have.
+            proxies: public_url.map(|_| Proxies::of_this_machine()).unwrap_or_default(),
             damaged: Arc::default(),
             base_url: opening.public_url.unwrap_or(local),
             env,
             _lock: lock,
         })
+    }
+
+    /// The same with these proxies in front, instead of those of this machine.
+    #[must_use]
+    pub fn behind(self, proxies: Vec<Network>) -> Self {
+        Self { proxies: Proxies::new(proxies), ..self }
     }
 
     /// What background work works with.
@@ -204,7 +212,7 @@ impl App {
             logs: self.logs.clone(),
             git: env.git.clone(),
             origin: self.base_url.clone(),
-            behind_proxy: self.behind_proxy,
+            proxies: self.proxies.clone(),
             shutdown: shutdown.clone(),
         });
         let health = Health {
@@ -227,6 +235,7 @@ impl App {
             .layer(from_fn_with_state(self.hosts.clone(), host::guard))
             .route("/healthz", get(health::alive))
             .route("/readyz", get(health::ready).with_state(health))
+            .layer(from_fn(framing::layer))
             .layer(from_fn(trace::layer))
     }
 }

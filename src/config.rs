@@ -10,7 +10,7 @@ use clap::builder::FalseyValueParser;
 use http::Uri;
 
 use crate::base::text::shell_word;
-use crate::base::{Code, Fault, NextAction, RateLimit};
+use crate::base::{Code, Fault, Network, NextAction, RateLimit};
 
 /// The data directory where nothing names another.
 const DEFAULT_DATA: &str = "./assay-data";
@@ -61,6 +61,16 @@ pub struct ServeArgs {
         value_delimiter = ','
     )]
     pub allowed_hosts: Vec<String>,
+    /// A proxy in front that is believed about who calls: address or network (repeatable)
+    ///
+    /// Without it, and with a public URL, that is a proxy on this machine.
+    #[arg(
+        long = "trusted-proxy",
+        value_name = "ADDR",
+        env = "ASSAY_TRUSTED_PROXY",
+        value_delimiter = ','
+    )]
+    pub trusted_proxies: Vec<Network>,
     /// Calls that one key may make in a minute, or `off`
     #[arg(
         long,
@@ -85,6 +95,8 @@ pub struct Config {
     pub public_url: Option<PublicUrl>,
     /// More hosts that requests may be addressed to.
     pub allowed_hosts: Vec<String>,
+    /// The proxies that are believed about who calls; empty where none was named.
+    pub trusted_proxies: Vec<Network>,
     /// How often one key may call.
     pub rate_limit: RateLimit,
     /// Whether to make the demonstration.
@@ -107,6 +119,7 @@ impl Config {
             listen: args.listen,
             public_url: args.public_url,
             allowed_hosts: args.allowed_hosts,
+            trusted_proxies: args.trusted_proxies,
             rate_limit: args.rate_limit,
             demo: args.demo,
         })

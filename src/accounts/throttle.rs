@@ -2,9 +2,11 @@
 //! memory, since a restart is rarer than anybody who guesses needs.
 
 use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::base::text::cut;
 use crate::base::{Code, Fault, Millis};
 
 /// The time over which attempts are counted.
@@ -15,6 +17,8 @@ const PER_ACCOUNT: u32 = 10;
 const PER_ADDRESS: u32 = 50;
 /// Accounts and addresses that are remembered at once.
 const REMEMBERED_MAX: usize = 10_000;
+/// Characters of an e-mail address that tell it from others.
+const EMAIL_MAX: usize = 320;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Subject {
@@ -38,7 +42,7 @@ impl Throttle {
     pub fn admit(&self, email: &str, address: &str, now: Millis) -> Result<(), Fault> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let account = account(email);
-        let address = Subject::Address(address.to_owned());
+        let address = place(address);
         for (subject, most) in [(&address, PER_ADDRESS), (&account, PER_ACCOUNT)] {
             if let Some(attempts) = current(&known, subject, now)
                 && attempts.count >= most
@@ -61,8 +65,22 @@ impl Throttle {
     }
 }
 
+/// No address is longer, and what somebody sends must not fill the memory.
 fn account(email: &str) -> Subject {
-    Subject::Account(email.trim().to_lowercase())
+    Subject::Account(cut(&email.trim().to_lowercase(), EMAIL_MAX))
+}
+
+/// Who has one address of version 6 has a whole network of them.
+fn place(address: &str) -> Subject {
+    let place = match address.parse() {
+        Ok(IpAddr::V6(address)) => network(address),
+        _ => cut(address, EMAIL_MAX),
+    };
+    Subject::Address(place)
+}
+
+fn network(address: Ipv6Addr) -> String {
+    Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).to_string()
 }
 
 fn current(known: &HashMap<Subject, Attempts>, subject: &Subject, now: Millis) -> Option<Attempts> {
@@ -122,6 +140,18 @@ mod tests {
 
         assert!(throttle.admit("ada@example.org", "10.0.0.1", Millis(1)).is_err());
         assert!(throttle.admit("ada@example.org", "10.0.0.2", Millis(1)).is_ok());
+    }
+
+    #[test]
+    fn addresses_of_one_network_count_as_one() {
+        let throttle = Throttle::default();
+        for n in 0..PER_ADDRESS {
+            let (email, address) = (format!("{n}@example.org"), format!("2001:db8:0:1::{n:x}"));
+            try_times(&throttle, 1, &email, &address, Millis(0));
+        }
+
+        assert!(throttle.admit("a@example.org", "2001:db8:0:1:ffff::1", Millis(1)).is_err());
+        assert!(throttle.admit("a@example.org", "2001:db8:0:2::1", Millis(1)).is_ok());
     }
 
     #[test]

@@ -4,6 +4,7 @@ pub mod fault;
 pub mod field;
 pub mod id;
 pub mod ids;
+pub mod network;
 mod rate_limit;
 pub mod redact;
 pub mod secret;
@@ -18,6 +19,7 @@ pub use ids::{
     AssertionId, BootId, CategoryId, EnvironmentId, JobId, KeyId, LandingId, NodeId, ProjectId,
     ProofId, QuestionId, RequestId, RunId, ScopeId, TenantId, TicketId, UserId,
 };
+pub use network::Network;
 pub use rate_limit::RateLimit;
 pub use secret::Secret;
 pub use time::{Clock, Millis};

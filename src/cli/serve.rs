@@ -14,7 +14,7 @@ use super::output;
 use crate::app::{App, Opening};
 use crate::base::{Clock, Code, Entropy, Fault, NextAction};
 use crate::config::{self, Config, ServeArgs};
-use crate::web::dashboard;
+use crate::web::{dashboard, serve};
 
 /// Runs the server until it is told to stop.
 pub(super) fn run(args: ServeArgs) -> anyhow::Result<()> {
@@ -47,6 +47,11 @@ async fn serve(config: &Config) -> anyhow::Result<()> {
     } else {
         (App::open(opening(config.listen))?, listen(config).await?)
     };
+    let app = match config.trusted_proxies.as_slice() {
+        [] => app,
+        proxies => app.behind(proxies.to_vec()),
+    };
+    serve::raise_file_limit();
     let demo = if config.demo { Some(demo::make(&app, &assay).await?) } else { None };
     greet(&app, &config.data, demo.as_ref()).await?;
     app.serve(listener, shutdown).await;

@@ -1,6 +1,7 @@
 //! A ticket as its row holds it, and the ways to find tickets.
 
 use super::states::{GraphStatus, Kind, Origin, PassProfile, Preset, Status};
+use crate::base::redact::redact;
 use crate::base::{CategoryId, Code, Fault, Millis, ProjectId, ScopeId, TenantId, TicketId};
 use crate::store::{Read, Row};
 use crate::{params, sql};
@@ -136,7 +137,8 @@ impl Ticket {
             project: row.get("project_id")?,
             project_key: row.get("project_key")?,
             seq: row.unsigned("seq")?,
-            title: row.get("title")?,
+            // A title goes everywhere: into lists, pages, commits, the tools' answers.
+            title: redact(&row.get::<String>("title")?).into_owned(),
             description: row.get("description")?,
             status: row.word("status", Status::parse)?,
             kind: row.word("kind", Kind::parse)?,

@@ -12,8 +12,8 @@ use http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::key;
 use super::mcp::body;
+use super::{key, reading};
 use crate::base::{Clock, Code, Entropy, Fault, RequestId};
 use crate::contract::envelope::{self, Envelope};
 use crate::tools::{CallContext, Gate};
@@ -88,6 +88,13 @@ pub async fn enter(State(invoke): State<Invoke>, request: Request<Body>) -> Resp
         let mut response = respond(405, &envelope::failure("", &fault).1);
         response.headers_mut().insert(ALLOW, HeaderValue::from_static("POST"));
         return response;
+    }
+    if reading::is_large(&parts.headers)
+        && let Err(fault) = invoke.gate.caller(key::sent(&parts.headers).as_ref()).await
+    {
+        reading::pass_over_body(body);
+        let (status, envelope) = envelope::failure("", &fault);
+        return respond(status, &envelope);
     }
     match body::collect(&parts.headers, body).await {
         Ok(bytes) => invoke.answer(parts, bytes).await,

@@ -1,7 +1,7 @@
 //! What the pages work with: the database, the gate, the clock, and where this server is.
 
 use std::convert::Infallible;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, FromRequestParts};
@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::auth::Cookies;
 use super::fresh_keys::FreshKeys;
 use super::live_logs::LiveLogs;
+use super::proxies::Proxies;
 use crate::accounts::Throttle;
 use crate::base::{Clock, Entropy, Millis, RequestId};
 use crate::events::Bus;
@@ -49,8 +50,8 @@ pub struct Setup {
     pub git: Git,
     /// The address that people use, without a slash at its end: `https://assay.example.com`.
     pub origin: String,
-    /// Whether a proxy of ours stands in front, whose word on who calls is taken.
-    pub behind_proxy: bool,
+    /// The proxies in front whose word on who calls is taken.
+    pub proxies: Proxies,
     /// Says when the server stops, so that streams end.
     pub shutdown: CancellationToken,
 }
@@ -123,15 +124,10 @@ impl Site {
         given.unwrap_or_else(|| self.entropy().id(self.now()))
     }
 
-    /// Where a request comes from, as the count of attempts to sign in knows it. Only the last
-    /// address of the proxy's list is taken: all before it are the caller's own words.
+    /// Where a request comes from, as the count of attempts to sign in knows it.
     pub(super) fn address_of(&self, peer: Option<SocketAddr>, headers: &HeaderMap) -> String {
-        let said = headers.get_all("x-forwarded-for").iter().next_back();
-        let last = said.and_then(|list| list.to_str().ok()?.rsplit(',').next());
-        let forwarded = last.and_then(|text| text.trim().parse::<IpAddr>().ok());
-        let by_proxy = forwarded.filter(|_| self.0.setup.behind_proxy);
-        let address = by_proxy.or_else(|| peer.map(|peer| peer.ip()));
-        address.map_or_else(|| "unknown".to_owned(), |address| address.to_string())
+        let caller = peer.map(|peer| self.0.setup.proxies.caller(peer.ip(), headers));
+        caller.map_or_else(|| "unknown".to_owned(), |address| address.to_string())
     }
 }
 

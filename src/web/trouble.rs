@@ -2,16 +2,22 @@
 
 use std::sync::Arc;
 
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, HeaderValue, StatusCode, header};
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 
 use super::dashboard::error::ErrorPage;
 use super::page::PageWith;
+use super::reading;
 use super::site::Site;
 use crate::base::{Code, Fault, RequestId};
 use crate::contract::code::wire;
+
+/// The largest form that is read, in bytes.
+const FORM_MAX: usize = 1 << 20;
 
 /// A fault that ends a request.
 #[derive(Debug)]
@@ -40,13 +46,23 @@ fn status_of(fault: &Fault) -> StatusCode {
 }
 
 /// Gives every request its id, and makes a page of a fault, with that id on it.
-pub async fn layer(State(site): State<Site>, mut request: Request, next: Next) -> Response {
+pub async fn layer(State(site): State<Site>, request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     let id = site.request_id(&parts);
-    request = Request::from_parts(parts, body);
-    request.extensions_mut().insert(id);
-    let path = request.uri().path().to_owned();
-    let response = next.run(request).await;
+    let read = if parts.method == Method::POST {
+        reading::collect(&parts.headers, body, FORM_MAX).await
+    } else {
+        Ok(Bytes::new())
+    };
+    let path = parts.uri.path().to_owned();
+    let response = match read {
+        Ok(form) => {
+            let mut request = Request::from_parts(parts, Body::from(form));
+            request.extensions_mut().insert(id);
+            next.run(request).await
+        }
+        Err(fault) => Trouble(fault).into_response(),
+    };
     let Some(fault) = response.extensions().get::<Arc<Fault>>() else {
         return if is_bare(&response) { page(response.status(), "", id) } else { response };
     };

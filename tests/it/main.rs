@@ -8,6 +8,7 @@ mod crash;
 mod git;
 mod golden;
 mod harness;
+mod hostile;
 mod jobs;
 mod load;
 mod mcp;

@@ -133,7 +133,8 @@ async fn obstacle(
     prepared: &Prepared,
 ) -> Result<Option<Outcome>, Fault> {
     let status = ["status", "--porcelain", "-z", "--untracked-files=no", "--no-renames"];
-    let output = repository.call_in(path).args(status).slow().at_most(1 << 16).succeed().await?;
+    let call = repository.call_in(path).args(status).args(["--ignore-submodules=dirty"]);
+    let output = call.slow().at_most(1 << 16).succeed().await?;
     let changed: Vec<String> = output.fields().filter_map(status_path).collect();
     if !changed.is_empty() {
         return Ok(Some(dirty(path.to_owned(), changed)));
@@ -158,8 +159,8 @@ async fn obstacle_to_files(
     prepared: &Prepared,
 ) -> Result<Option<Outcome>, Fault> {
     let (old, new) = (prepared.base_before.as_str(), prepared.commit.as_str());
-    let diff = ["diff", "--name-status", "-z", "--no-renames", "--no-ext-diff", old, new, "--"];
-    let output = repository.call().args(diff).slow().succeed().await?;
+    let diff = ["diff", "--name-status", "-z", "--no-renames", "--no-ext-diff", "--no-textconv"];
+    let output = repository.call().args(diff).args([old, new, "--"]).slow().succeed().await?;
     let covered = covered(path, &output.fields().collect::<Vec<_>>()).await;
     if !covered.is_empty() {
         let advice = "The base branch is checked out, and files that are not in git stand where \

@@ -87,7 +87,7 @@ pub async fn commit_all(
     }
     let before = check(repository, place).await?;
     repository.call_in(&path).args(["add", "--all"]).slow().succeed().await?;
-    let compare = ["diff", "--cached", "--quiet", "--no-ext-diff", "HEAD"];
+    let compare = ["diff", "--cached", "--quiet", "--no-ext-diff", "--no-textconv", "HEAD"];
     let is_same = repository.call_in(&path).args(compare).slow().asks().await?;
     if is_same && !is_merging(&private_dir(repository, &path).await?).await {
         return Ok((before.head, false));

@@ -50,8 +50,9 @@ pub async fn summary(
     tip: &CommitId,
 ) -> Result<Summary, Fault> {
     let range = format!("{base}...{tip}");
-    let diff = ["diff", "--numstat", "-z", "--find-renames", "--no-ext-diff", &range, "--"];
-    let output = repository.call().args(diff).slow().succeed().await?;
+    let how = ["--numstat", "-z", "--find-renames", "--no-ext-diff", "--no-textconv"];
+    let diff = repository.call().args(["diff"]).args(how).args([range.as_str(), "--"]);
+    let output = diff.slow().succeed().await?;
     Ok(parse_numstat(output.fields()))
 }
 

@@ -36,6 +36,11 @@ pub enum State {
         /// Some of the branches that are there, in order of name.
         branches: Vec<String>,
     },
+    /// Git is not started there, as its configuration names programs of its own.
+    Refused {
+        /// Which, and what to do.
+        said: String,
+    },
     /// The remote did not answer or refused.
     Unreachable {
         /// Its words, or git's.
@@ -102,6 +107,7 @@ impl State {
             Self::BaseMissing { base, branches } => {
                 missing_base(location, base.as_deref(), branches)
             }
+            Self::Refused { said } => said.clone(),
             Self::Unreachable { said } => format!(
                 "The remote {location} cannot be reached: {said} Check the address and that the \
                  server's user may read it without being asked for a password."
@@ -209,7 +215,15 @@ async fn local(git: &Git, path: &Path, base: Option<&BranchName>) -> Result<Stat
         None => false,
         Some(top) => {
             let status = ["status", "--porcelain", "-z", "--untracked-files=no"];
-            !git.tree(top).args(status).slow().at_most(1).succeed().await?.stdout.is_empty()
+            // What is dirty within a submodule does not keep the checkout from following.
+            let status = git.tree(top).args(status).args(["--ignore-submodules=dirty"]);
+            match status.slow().at_most(1).succeed().await {
+                Ok(output) => !output.stdout.is_empty(),
+                Err(fault) if fault.code == Code::ProjectNotReady => {
+                    return Ok(State::Refused { said: fault.message });
+                }
+                Err(fault) => return Err(fault),
+            }
         }
     };
     let is_bare = found.top.is_none();

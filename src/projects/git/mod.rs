@@ -22,6 +22,8 @@ pub mod commit;
 pub mod commit_id;
 pub mod diff;
 pub mod discard;
+mod environment;
+mod guard;
 pub mod inspect;
 pub mod landing;
 pub mod location;

@@ -1,5 +1,5 @@
 //! Running `git`: an argument vector and never a shell, asking nobody anything, running no program
-//! a repository would like to have run, within a time and an output limit.
+//! that a repository would like to have run, within a time and an output limit.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
@@ -11,6 +11,8 @@ use std::time::Duration;
 
 use tokio::process::Command;
 
+use super::environment::{ALWAYS, environment};
+use super::guard::{self, Reach};
 pub use super::process::Output;
 use super::process::{Group, attend};
 use crate::base::text::{cut, printable};
@@ -20,84 +22,6 @@ use crate::base::{Code, Fault};
 const OUTPUT_BYTES: usize = 16 << 20;
 /// The oldest git that can merge without a work tree (`merge-tree --write-tree`).
 const OLDEST: (u32, u32) = (2, 38);
-
-/// What every call starts with.
-const ALWAYS: &[&str] = &[
-    "--no-pager",
-    "--literal-pathspecs",
-    "--no-optional-locks",
-    // A replaced object would show another history than the one that is landed.
-    "--no-replace-objects",
-    "-c",
-    "core.hooksPath=/dev/null",
-    "-c",
-    "core.fsmonitor=false",
-    "-c",
-    "core.quotePath=false",
-    "-c",
-    "protocol.ext.allow=never",
-    "-c",
-    "commit.gpgSign=false",
-    "-c",
-    "merge.autoStash=false",
-    "-c",
-    "rebase.autoStash=false",
-    "-c",
-    "submodule.recurse=false",
-    "-c",
-    "fetch.recurseSubmodules=false",
-    // Cleaning up is for the owner of a repository to start, not for a passer-by.
-    "-c",
-    "gc.auto=0",
-    "-c",
-    "maintenance.auto=false",
-];
-
-/// Variables of a surrounding git (a hook that started us, say) that would redirect a call.
-const NEVER_INHERITED: &[&str] = &[
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_IMPLICIT_WORK_TREE",
-    "GIT_COMMON_DIR",
-    "GIT_INDEX_FILE",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_NAMESPACE",
-    "GIT_PREFIX",
-    "GIT_SHALLOW_FILE",
-    "GIT_GRAFT_FILE",
-    "GIT_REPLACE_REF_BASE",
-    "GIT_CONFIG",
-    "GIT_CONFIG_COUNT",
-    "GIT_CONFIG_PARAMETERS",
-    "GIT_EXTERNAL_DIFF",
-    "GIT_EXEC_PATH",
-    "GIT_TEMPLATE_DIR",
-    "GIT_AUTHOR_NAME",
-    "GIT_AUTHOR_EMAIL",
-    "GIT_AUTHOR_DATE",
-    "GIT_COMMITTER_NAME",
-    "GIT_COMMITTER_EMAIL",
-    "GIT_COMMITTER_DATE",
-    "GIT_PROXY_COMMAND",
-    "GIT_SSH",
-    "GIT_TRACE",
-    "SSH_ASKPASS",
-];
-
-/// What every call's environment says.
-const ENVIRONMENT: &[(&str, &str)] = &[
-    ("LC_ALL", "C"),
-    ("GIT_TERMINAL_PROMPT", "0"),
-    ("GIT_ASKPASS", ""),
-    ("GIT_CONFIG_NOSYSTEM", "1"),
-    ("GIT_ALLOW_PROTOCOL", "file:https:ssh"),
-    ("GIT_EDITOR", "true"),
-    ("GIT_SEQUENCE_EDITOR", "true"),
-    ("GIT_ADVICE", "0"),
-    // Without this ssh would ask for a passphrase on the terminal the server was started from.
-    ("GIT_SSH_COMMAND", "ssh -o BatchMode=yes"),
-];
 
 /// The `git` program and how long it may take. One value, cloned, serves the whole process: its
 /// clones take turns where git itself does not.
@@ -184,20 +108,21 @@ impl Git {
     #[expect(clippy::disallowed_methods, reason = "the one place that starts git")]
     fn call(&self, directory: &Path, git_dir: Option<&Path>) -> Call<'_> {
         let mut command = Command::new(&self.program);
-        for name in NEVER_INHERITED {
-            command.env_remove(name);
-        }
-        command.envs(ENVIRONMENT.iter().copied()).current_dir(directory).process_group(0);
+        command.env_clear().envs(environment(std::env::vars_os()));
+        command.current_dir(directory).process_group(0);
         if let Some(git_dir) = git_dir {
             let mut option = OsString::from("--git-dir=");
             option.push(git_dir);
             command.arg(option);
         }
         command.args(ALWAYS);
+        let own_args = command.as_std().get_args().len();
         Call {
             git: self,
             command,
             directory: directory.to_owned(),
+            git_dir: git_dir.map(Path::to_owned),
+            own_args,
             verb: String::new(),
             stdin: Vec::new(),
             limit: self.quick,
@@ -212,6 +137,9 @@ pub struct Call<'a> {
     git: &'a Git,
     command: Command,
     directory: PathBuf,
+    git_dir: Option<PathBuf>,
+    /// How many of the arguments are ours and stand before the verb.
+    own_args: usize,
     verb: String,
     stdin: Vec<u8>,
     limit: Duration,
@@ -265,8 +193,29 @@ impl Call<'_> {
     /// Runs to the end, whatever the exit code.
     ///
     /// # Errors
-    /// `Timeout`, or `ProjectNotReady` where git or the directory is missing, or `Upstream`.
+    /// `Timeout`, or `ProjectNotReady` where git or the directory is missing or the repository's
+    /// configuration names programs of its own, or `Upstream`.
     pub async fn run(mut self) -> Result<Output, Fault> {
+        let reach = Reach::of(self.command.as_std().get_args().skip(self.own_args));
+        let is_somewhere = self.directory != Path::new("/");
+        if reach.starts_programs && is_somewhere && self.directory.is_dir() {
+            let git_dir = self.git_dir.as_deref();
+            let overrides = guard::overrides(self.git, &self.directory, git_dir, reach).await?;
+            self.command.env("GIT_CONFIG_COUNT", overrides.len().to_string());
+            for (n, (key, value)) in overrides.into_iter().enumerate() {
+                self.command.env(format!("GIT_CONFIG_KEY_{n}"), key);
+                self.command.env(format!("GIT_CONFIG_VALUE_{n}"), value);
+            }
+        } else {
+            // Objects that a partial clone lacks would be fetched by programs that nobody weighed.
+            self.command.env("GIT_NO_LAZY_FETCH", "1");
+        }
+        self.start().await
+    }
+
+    /// Runs without a look at what the repository's configuration would start: for calls that
+    /// start nothing.
+    pub(super) async fn start(mut self) -> Result<Output, Fault> {
         self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = self.command.spawn().map_err(|cause| self.not_started(cause))?;
         let mut group = Group::of(&child);

@@ -10,6 +10,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::usage::{Meter, Metered};
+use crate::base::redact::MARK;
 use crate::base::text::cut;
 use crate::base::{Clock, Millis};
 use crate::projects::agents::OutputFormat;
@@ -47,6 +48,8 @@ const MAX_RAW_LINE: usize = 4 * 1024 * 1024;
 /// How many lines are kept for saying why a run failed.
 pub const TAIL_LINES: usize = 40;
 const READ_BYTES: usize = 16 * 1024;
+/// The most lines of a private key; what comes after was no key.
+const KEY_LINES: u16 = 200;
 
 /// Both streams of a run, and what is learned from them.
 pub(super) struct Feed {
@@ -60,7 +63,31 @@ pub(super) struct Feed {
     learned: Mutex<Learned>,
 }
 
+/// A private key that is printed line by line: only its first line shows what the rest is.
+#[derive(Default)]
+struct PrintedKey {
+    lines_left: u16,
+}
+
+impl PrintedKey {
+    /// Whether the line belongs to a key and must not be shown.
+    fn holds(&mut self, line: &str) -> bool {
+        if let Some((_, rest)) = line.split_once("-----BEGIN ") {
+            let is_private = rest.contains("PRIVATE KEY") && !rest.contains("-----END ");
+            self.lines_left = if is_private { KEY_LINES } else { 0 };
+            return false;
+        }
+        if self.lines_left == 0 || line.contains("-----END ") {
+            self.lines_left = 0;
+            return false;
+        }
+        self.lines_left -= 1;
+        true
+    }
+}
+
 struct Learned {
+    keys: [PrintedKey; 2],
     meter: Meter,
     tail: VecDeque<String>,
 }
@@ -81,7 +108,11 @@ impl Feed {
             limit_bytes,
             read_bytes: AtomicU64::new(0),
             flooded: CancellationToken::new(),
-            learned: Mutex::new(Learned { meter: Meter::new(format), tail: VecDeque::new() }),
+            learned: Mutex::new(Learned {
+                keys: Default::default(),
+                meter: Meter::new(format),
+                tail: VecDeque::new(),
+            }),
         }
     }
 
@@ -128,12 +159,23 @@ impl Feed {
         };
         for line in lines.iter().flat_map(|line| line.lines()) {
             // Redacted before it is cut: half a secret would not be known for one.
-            let text = cut(&(self.redact)(&harmless(line)), MAX_LINE);
+            let text = cut(&self.redacted(stream, &harmless(line)), MAX_LINE);
             self.remember(&text);
             let line = LogLine { stream, text, at: self.clock.now() };
             // Whoever stopped listening does not stop the run.
             drop(self.sink.send(line).await);
         }
+    }
+
+    /// The line without secrets. A colour that begins within a secret hides it from the rules, as
+    /// where `grep` marks what it found, so the line is looked at without its colours too.
+    fn redacted(&self, stream: Stream, line: &str) -> String {
+        let bare = without_colours(line);
+        if self.learned().keys[stream as usize].holds(&bare) {
+            return MARK.to_owned();
+        }
+        let clean = (self.redact)(&bare);
+        if clean == bare { (self.redact)(line) } else { clean }
     }
 
     fn remember(&self, text: &str) {
@@ -212,6 +254,16 @@ fn harmless(line: &str) -> String {
             out.push(c);
         }
         rest = &rest[c.len_utf8()..];
+    }
+    out
+}
+
+/// The text that is left of a harmless line once its colours are gone.
+fn without_colours(line: &str) -> String {
+    let mut parts = line.split('\u{1b}');
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        out.push_str(part.split_once('m').map_or(part, |(_, rest)| rest));
     }
     out
 }

@@ -5,6 +5,7 @@ use axum::extract::{Form, Query, State};
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, StatusCode, header};
 use serde::Deserialize;
+use tokio::sync::Semaphore;
 
 use super::parts::plain_word;
 use crate::accounts::{User, passwords, sessions, users};
@@ -13,6 +14,9 @@ use crate::web::auth::{Anyone, Guest, Visitor};
 use crate::web::page::{Page, PageWith, go_to};
 use crate::web::site::{Peer, Site};
 use crate::web::trouble::Trouble;
+
+/// Passwords that are looked at at once: each costs a processor and 19 MiB on purpose.
+static HASHING: Semaphore = Semaphore::const_new(4);
 
 /// The form, empty or as it was sent.
 #[derive(Template)]
@@ -107,6 +111,7 @@ async fn recognise(site: &Site, email: &str, password: Secret) -> Result<Option<
     let email = email.to_owned();
     let known = site.db().read(move |read| users::login(read, &email)).await?;
     let (user, hash) = known.unzip();
+    let _turn = HASHING.acquire().await.map_err(Fault::internal)?;
     let checked = tokio::task::spawn_blocking(move || passwords::verify(&password, hash.as_ref()));
     let is_right = checked.await.map_err(Fault::internal)?;
     Ok(user.filter(|_| is_right))

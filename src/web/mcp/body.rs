@@ -2,23 +2,18 @@
 //! invoke door, a message of the protocol, or neither.
 
 use std::fmt;
-use std::time::Duration;
 
 use axum::body::Body;
-use bytes::{Bytes, BytesMut};
-use futures_util::StreamExt;
+use bytes::Bytes;
 use http::HeaderMap;
-use http::header::CONTENT_LENGTH;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, Visitor};
 use serde_json::Value;
 
-use crate::base::{Code, Fault};
+use crate::base::Fault;
+use crate::web::reading;
 
 /// The largest body that is read, in bytes.
 pub(super) const LIMIT: usize = 4 * 1024 * 1024;
-
-/// How long a body may take to arrive.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The kinds of body.
 #[derive(Debug, PartialEq)]
@@ -120,38 +115,7 @@ pub(super) fn cancelled_request(bytes: &[u8]) -> Option<String> {
 
 /// Reads a body up to the limit, within the time that a slow client is given.
 pub(in crate::web) async fn collect(headers: &HeaderMap, body: Body) -> Result<Bytes, Fault> {
-    let said: Option<usize> =
-        headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-    if said.is_some_and(|length| length > LIMIT) {
-        return Err(too_large());
-    }
-    let late = || {
-        let said = format!("The body did not arrive within {} seconds.", PATIENCE.as_secs());
-        Fault::new(Code::BadRequest, said)
-    };
-    tokio::time::timeout(PATIENCE, read_all(body, said.unwrap_or(0))).await.map_err(|_| late())?
-}
-
-async fn read_all(body: Body, expected: usize) -> Result<Bytes, Fault> {
-    let mut whole = BytesMut::with_capacity(expected);
-    let mut frames = body.into_data_stream();
-    while let Some(frame) = frames.next().await {
-        let broken = |error| {
-            Fault::new(Code::BadRequest, "The body ended before it was whole.").because(error)
-        };
-        let frame = frame.map_err(broken)?;
-        if frame.len() > LIMIT - whole.len() {
-            return Err(too_large());
-        }
-        whole.extend_from_slice(&frame);
-    }
-    Ok(whole.freeze())
-}
-
-/// The fault of a body over the limit.
-fn too_large() -> Fault {
-    let said = format!("The body is larger than {LIMIT} bytes (4 MiB), the most this door takes.");
-    Fault::new(Code::PayloadTooLarge, said)
+    reading::collect(headers, body, LIMIT).await
 }
 
 /// A string; anything else counts as none.

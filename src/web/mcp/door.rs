@@ -21,7 +21,7 @@ use super::transport::{Accepted, SESSION, Sessions, Transport};
 use super::{answer, catalog};
 use crate::base::{Clock, Code, Entropy, Fault, RequestId};
 use crate::tools::{Caller, Gate};
-use crate::web::key;
+use crate::web::{key, reading};
 
 /// Answers a call that is in the shape of the invoke door.
 pub type Invoke = Arc<dyn Fn(Parts, Bytes) -> BoxFuture<'static, Response> + Send + Sync>;
@@ -87,6 +87,12 @@ impl Door {
     }
 
     async fn post(&self, parts: Parts, body: Body) -> Response {
+        if reading::is_large(&parts.headers)
+            && let Err(fault) = self.gate.caller(key::sent(&parts.headers).as_ref()).await
+        {
+            reading::pass_over_body(body);
+            return answer::refused(&fault, None);
+        }
         let bytes = match body::collect(&parts.headers, body).await {
             Ok(bytes) => bytes,
             Err(fault) => return answer::refused(&fault, None),

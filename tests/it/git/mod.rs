@@ -2,6 +2,7 @@
 
 mod inspecting;
 mod landings;
+mod planted;
 mod racing;
 mod remotes;
 mod worktrees;

@@ -12,6 +12,7 @@ use super::{
     Assertion, Happening, ProofLine, Question, RelatedTicket, Relation, Remark, Summary,
     TicketPage, TimeFact, next,
 };
+use crate::base::redact::redact;
 use crate::base::{Fault, Millis, NodeId};
 use crate::projects::{self, Project};
 use crate::proofs::{self, Proof};
@@ -125,7 +126,7 @@ impl Stored {
             assertions: digest.assertions.iter().map(Assertion::of).collect(),
             remarks: remarks(&digest),
             proofs: proofs.iter().map(|proof| ProofLine::of(proof, &href, now)).collect(),
-            description: markdown::render(&ticket.description),
+            description: markdown::render(&redact(&ticket.description)),
             timeline: happenings(&timeline, &digest, now),
             facts: facts(ticket, &project),
             times: times(ticket, now),
