@@ -8,6 +8,10 @@ use super::Offence;
 use super::source::Source;
 use super::tree::File;
 
+/// The files that cargo builds a program or a library from.
+const ROOTS: [&str; 4] =
+    ["src/lib.rs", "src/main.rs", "tests/it/main.rs", "tests/conformance/main.rs"];
+
 /// Rust files that no `mod` line reaches.
 pub(crate) fn modules(files: &[File]) -> Vec<Offence> {
     let sources: Vec<Source> = files
@@ -15,8 +19,7 @@ pub(crate) fn modules(files: &[File]) -> Vec<Offence> {
         .filter(|file| file.extension() == "rs")
         .map(|file| Source::new(&file.path, &file.text))
         .collect();
-    let mut reached: BTreeSet<String> =
-        ["src/lib.rs", "src/main.rs", "tests/it/main.rs"].map(str::to_owned).into();
+    let mut reached: BTreeSet<String> = ROOTS.map(str::to_owned).into();
     loop {
         let known = reached.len();
         for source in sources.iter().filter(|s| reached.contains(&s.path)).collect::<Vec<_>>() {
