@@ -94,7 +94,10 @@ fn defaults() -> Value {
 fn choices() -> Value {
     let words = ["option1", "option2", "option3"];
     let titled = |word: &str| {
-        let one = |number: u8, ordinal: &str| json!({ "const": format!("value{number}"), "title": format!("{ordinal} {word}") });
+        let one = |number: u8, ordinal: &str| {
+            let title = format!("{ordinal} {word}");
+            json!({ "const": format!("value{number}"), "title": title })
+        };
         [one(1, "First"), one(2, "Second"), one(3, "Third")]
     };
     json!({

@@ -12,7 +12,10 @@ const WATCHED: &str = "test://watched-resource";
 
 /// All of them.
 pub(crate) fn list() -> Result<Vec<Resource>, ErrorData> {
-    let one = |uri: &str, name: &str, kind: &str| json!({ "uri": uri, "name": name, "description": format!("{name}."), "mimeType": kind });
+    let one = |uri: &str, name: &str, kind: &str| {
+        let about = format!("{name}.");
+        json!({ "uri": uri, "name": name, "description": about, "mimeType": kind })
+    };
     typed(json!([
         one(TEXT, "A text that never changes", "text/plain"),
         one(BINARY, "A picture that never changes", "image/png"),

@@ -72,7 +72,7 @@ describe("the conformance suite", () => {
       assert.equal(status, 0, said);
     });
 
-    it(`${edition} ${args.join(" ")}, as the product serves: all that ask nobody back`, async () => {
+    it(`${edition} ${args.join(" ")}, as served: all that ask nobody back`, async () => {
       const stateless = address.replace("/mcp", "/as-served/mcp");
       const known = args.includes("2026-07-28") ? [] : ASKS_BACK;
 
