@@ -41,6 +41,7 @@ pub struct Cx {
     pub(super) tool: &'static str,
     pub(super) via: &'static str,
     pub(super) request: RequestId,
+    pub(super) progress: Option<mpsc::UnboundedSender<Step>>,
     pub(super) audited: Arc<AtomicBool>,
     pub(super) repositories: crate::projects::git::Git,
 }
@@ -62,6 +63,14 @@ impl Cx {
     #[must_use]
     pub const fn git(&self) -> &crate::projects::git::Git {
         &self.repositories
+    }
+
+    /// Tells whoever asked to be told how far the call is.
+    pub fn step(&self, step: Step) {
+        if let Some(progress) = &self.progress {
+            // A client that went away no longer hears of it.
+            drop(progress.send(step));
+        }
     }
 
     /// Reads.

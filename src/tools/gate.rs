@@ -98,6 +98,7 @@ impl Gate {
             tool: entry.name,
             via: context.via,
             request: context.request,
+            progress: context.progress,
             audited: Arc::new(AtomicBool::new(false)),
             repositories: self.git.clone(),
         };

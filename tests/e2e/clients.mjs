@@ -1,5 +1,5 @@
-// The clients that people have: the official TypeScript client in its second edition, speaking
-// either era; a client that only speaks stdio, through `assay mcp`; and a restart between calls.
+// A client that only speaks stdio, through `assay mcp`; and a server that is killed while clients
+// are connected and a ticket is under way. What every client does is in real_clients.mjs.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -53,32 +53,6 @@ async function connected(mode, key = made.key) {
   const address = new URL(`${server.url}/mcp`);
   await client.connect(new second.StreamableHTTPClientTransport(address, withKey(key)));
   return client;
-}
-
-for (const [mode, era] of [["legacy", "legacy"], ["auto", "modern"]]) {
-  describe(`the second TypeScript client, ${mode}`, () => {
-    it("lists, calls, and is told of failures with their data", async () => {
-      const client = await connected(mode);
-      assert.equal(client.getProtocolEra(), era);
-
-      const { tools } = await client.listTools();
-      const arguments_ = { limit: 5 };
-      const listed = await client.callTool({ name: "list_tickets", arguments: arguments_ });
-      const missing = client.callTool({ name: "get_ticket", arguments: { ticket: "WID-99" } });
-
-      assert.ok(tools.some((tool) => tool.name === "dispatch_ticket"));
-      assert.equal(listed.structuredContent.count, listed.structuredContent.tickets.length);
-      await assert.rejects(missing, notFound);
-      await client.close();
-    });
-
-    it("is refused with a key that nobody made", async () => {
-      await assert.rejects(async () => {
-        const client = await connected(mode, NO_SUCH_KEY);
-        await client.listTools();
-      }, refused);
-    });
-  });
 }
 
 describe("a client that only speaks stdio", () => {

@@ -9,7 +9,7 @@ use crate::projects::agents;
 use crate::projects::health::{self, Finding, Health};
 use crate::projects::{self, Project, environments, git};
 use crate::store::Read;
-use crate::tools::{Cx, Done, Effect, Family, Tool};
+use crate::tools::{Cx, Done, Effect, Family, Step, Tool};
 
 /// One project with how it is set up.
 pub struct GetProject;
@@ -127,6 +127,9 @@ impl Tool for GetProject {
         let found = cx.read(move |read, actor| find(read, actor, &input)).await?;
         let state = match found.project.location() {
             Some(location) => {
+                // A repository behind a network may take its time.
+                let message = Some(format!("Looking at the repository {location}."));
+                cx.step(Step { done: 0.0, total: Some(1.0), message });
                 let base = found.project.base();
                 Some(git::inspect(cx.git(), &location, base.as_ref()).await?)
             }

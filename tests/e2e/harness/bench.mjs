@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -55,6 +55,16 @@ export async function until(what, look, within = 60_000) {
   }
 }
 
+/** Whether a process is there. */
+export function runs(pid) {
+  try {
+    return process.kill(pid, 0);
+  } catch (gone) {
+    assert.equal(gone.code, "ESRCH");
+    return false;
+  }
+}
+
 export class Bench {
   #closers = [];
 
@@ -89,7 +99,8 @@ export class Bench {
     const kept = Object.entries(process.env).filter(
       ([name]) => name === "ASSAY_TEST_RUN" || !/^(ASSAY|GIT|XDG)_/.test(name),
     );
-    const own = { HOME: join(this.folder, "home"), GIT_CONFIG_NOSYSTEM: "1" };
+    const path = `${join(this.folder, "bin")}:${process.env.PATH}`;
+    const own = { HOME: join(this.folder, "home"), GIT_CONFIG_NOSYSTEM: "1", PATH: path };
     return { ...Object.fromEntries(kept), ...own };
   }
 
@@ -98,6 +109,39 @@ export class Bench {
     const place = ["--data", this.data];
     const { stdout } = await run(ASSAY, [...args, ...place], { env: this.env, cwd: this.folder });
     return stdout.trim();
+  }
+
+  /** Runs a program; answers with its standard output. Fails where it does not end with 0. */
+  async run(program, ...args) {
+    const options = { env: this.env, cwd: this.folder, maxBuffer: 1 << 26 };
+    return (await run(program, args, options)).stdout;
+  }
+
+  /**
+   * A remote behind a network that a test holds up: an `ssh` which refuses once the remote is open,
+   * and first writes down its process id.
+   */
+  async remote() {
+    const [gate, asked] = [join(this.folder, "remote-open"), join(this.folder, "remote-asked")];
+    const script = `#!/bin/sh
+echo $$ >"${asked}"
+while [ ! -e "${gate}" ]; do sleep 0.05; done
+echo "the remote has nothing for you" >&2
+exit 1
+`;
+    await mkdir(join(this.folder, "bin"));
+    await writeFile(join(this.folder, "bin", "ssh"), script, { mode: 0o755 });
+    return {
+      open: () => writeFile(gate, ""),
+      async shut() {
+        await rm(gate, { force: true });
+        await rm(asked, { force: true });
+      },
+      /** The process that asks the remote; none before one does. */
+      async asker() {
+        return Number(await readFile(asked, "utf8").catch(() => ""));
+      },
+    };
   }
 
   /** Runs git in a folder; answers with its standard output, trimmed. */
