@@ -88,5 +88,5 @@ SELECT tenant_id FROM nodes WHERE id = :id LIMIT 1;
 
 -- name: outline
 -- What a list shows of each ticket's graph: no report, no summary.
-SELECT ref, status, agent FROM nodes
+SELECT position, ref, kind, status, agent FROM nodes
 WHERE  ticket_id = :ticket AND tenant_id = :tenant ORDER BY position, id LIMIT :limit;

@@ -64,6 +64,21 @@ INSERT INTO ticket_dependencies (ticket_id, parent_id, tenant_id)
 VALUES (:ticket, :parent, :tenant)
 ON CONFLICT DO NOTHING;
 
+-- name: belongings
+-- Which kinds of rows a ticket has beside its nodes: most have few, and each kind that is absent
+-- saves a statement.
+SELECT EXISTS (SELECT 1 FROM assertions
+               WHERE ticket_id = :ticket AND tenant_id = :tenant) AS assertions,
+       EXISTS (SELECT 1 FROM ticket_items
+               WHERE ticket_id = :ticket AND tenant_id = :tenant) AS items,
+       EXISTS (SELECT 1 FROM questions
+               WHERE ticket_id = :ticket AND tenant_id = :tenant AND closed_at IS NULL) AS question,
+       EXISTS (SELECT 1 FROM ticket_dependencies
+               WHERE ticket_id = :ticket AND tenant_id = :tenant) AS parents,
+       EXISTS (SELECT 1 FROM ticket_dependencies
+               WHERE parent_id = :ticket AND tenant_id = :tenant) AS children
+LIMIT  1;
+
 -- name: parents
 -- In the order of filing.
 SELECT t.* FROM ticket_dependencies d JOIN ticket_rows t ON t.id = d.parent_id

@@ -13,7 +13,7 @@ use crate::base::text::shell_word;
 use crate::base::{Clock, Code, Entropy, Fault, RateLimit, RequestId};
 use crate::contract::envelope;
 use crate::projects::git::Git;
-use crate::tools::{CallContext, Caller, Gate, Registry};
+use crate::tools::{CallContext, Caller, Gate, Registry, Reply};
 
 /// The flags of `assay call`.
 #[derive(Debug, Args)]
@@ -41,14 +41,8 @@ pub(super) fn run(args: &CallArgs) -> anyhow::Result<()> {
     let outcome = runtime.block_on(gate.call(&caller, &args.tool, arguments, context));
     match outcome {
         Ok(reply) => {
-            let said = envelope::success(
-                &args.tool,
-                &reply.summary,
-                &reply.data,
-                &reply.warnings,
-                &reply.next,
-            );
-            output::json(&said)?;
+            let Reply { summary, data, warnings, next } = reply;
+            output::json(&envelope::success(&args.tool, &summary, data, warnings, &next))?;
             if gate.find(&args.tool)?.background && workspace.is_idle() {
                 output::note(
                     "No server is running on this data directory; the ticket starts when one does.",

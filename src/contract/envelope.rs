@@ -63,16 +63,16 @@ pub struct Suggestion {
 pub fn success(
     tool: &str,
     summary: &str,
-    data: &Value,
-    warnings: &[String],
+    data: Value,
+    warnings: Vec<String>,
     next: &[NextAction],
 ) -> Envelope {
     Envelope {
         ok: true,
         tool: tool.to_owned(),
         summary: first_line(summary).to_owned(),
-        data: data.clone(),
-        warnings: warnings.to_vec(),
+        data,
+        warnings,
         next_actions: suggestions(next),
         error: None,
         recoverable: None,
@@ -134,7 +134,7 @@ mod tests {
             args: json!({ "scenarioLabel": "Homepage" }),
         }];
 
-        let said = success("get_run_failures", "3 of 12 checks failed.", &json!({}), &[], &next);
+        let said = success("get_run_failures", "3 of 12 checks failed.", json!({}), vec![], &next);
 
         assert_eq!(keys(&said), ["ok", "tool", "summary", "data", "warnings", "nextActions"]);
         assert_eq!(said.next_actions[0].args, Some(json!({ "scenarioLabel": "Homepage" })));

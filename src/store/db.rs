@@ -8,6 +8,7 @@ use tokio::sync::Semaphore;
 
 use super::migrate::{MIGRATIONS, Migration, migrate};
 use super::open::{self, Home};
+use super::row::Layouts;
 use super::tx::{Read, Tx};
 use super::writer::Writer;
 use crate::base::{Clock, Code, Entropy, Fault};
@@ -31,8 +32,20 @@ struct Inner {
     home: Home,
     clock: Clock,
     writer: Writer,
-    idle: Mutex<Vec<Connection>>,
+    idle: Mutex<Vec<Reader>>,
     turns: Semaphore,
+}
+
+/// A connection that is lent to one reading function at a time.
+struct Reader {
+    conn: Connection,
+    layouts: Layouts,
+}
+
+impl Reader {
+    fn of(conn: Connection) -> Self {
+        Self { conn, layouts: Layouts::default() }
+    }
 }
 
 impl Db {
@@ -70,7 +83,7 @@ impl Db {
             path,
             clock,
             writer,
-            idle: Mutex::new(vec![first]),
+            idle: Mutex::new(vec![Reader::of(first)]),
             turns: Semaphore::new(READERS_MAX),
         })))
     }
@@ -122,18 +135,18 @@ impl Db {
         F: FnOnce(&Read<'_>) -> Result<T, Fault>,
     {
         let idle = self.0.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let conn = match idle {
-            Some(conn) => conn,
-            None => open::reader(&self.0.path)?,
+        let reader = match idle {
+            Some(reader) => reader,
+            None => Reader::of(open::reader(&self.0.path)?),
         };
-        let run = |sql| conn.prepare_cached(sql)?.execute([]);
+        let run = |sql| reader.conn.prepare_cached(sql)?.execute([]);
         run("BEGIN DEFERRED").map_err(Fault::internal)?;
-        let answer = view(&Read::new(&conn, self.0.clock.now()));
+        let answer = view(&Read::new(&reader.conn, &reader.layouts, self.0.clock.now()));
         // A connection that cannot end its read is dropped instead of being lent again.
         if run("COMMIT").is_ok() {
             let mut idle = self.0.idle.lock().unwrap_or_else(PoisonError::into_inner);
             if idle.len() < READERS_MAX {
-                idle.push(conn);
+                idle.push(reader);
             }
         }
         answer

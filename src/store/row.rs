@@ -1,45 +1,98 @@
 //! From rows to values and back: the only place that knows how a type is stored.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 
 use rusqlite::ToSql;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef};
 use uuid::Uuid;
 
 use super::blob::Hash;
+use super::sql::Sql;
 use crate::base::{Fault, Id, Millis};
+
+/// Where the columns of each statement of a connection were found: a reading function asks for
+/// them in the same order for every row, so that names are compared once and not each time.
+#[derive(Default)]
+pub(super) struct Layouts(RefCell<HashMap<usize, Layout>>);
+
+/// The columns of one statement, in the order in which they were asked for.
+#[derive(Default)]
+pub(super) struct Layout {
+    /// How many columns the statement had then: another version of the program may add some.
+    count: Cell<usize>,
+    asked: RefCell<Vec<(&'static str, usize)>>,
+}
+
+impl Layouts {
+    /// Reads with the layout of a statement, whose text stands at one place as long as the program
+    /// runs.
+    pub(super) fn with<T>(&self, sql: Sql, read: impl FnOnce(&Layout) -> T) -> T {
+        let place = sql.text.as_ptr().addr();
+        // Taken out, for a reading function may itself read.
+        let layout = self.0.borrow_mut().remove(&place).unwrap_or_default();
+        let answer = read(&layout);
+        self.0.borrow_mut().insert(place, layout);
+        answer
+    }
+}
 
 /// One row of a result, read by column name.
 pub struct Row<'a> {
-    row: &'a rusqlite::Row<'a>,
+    found: &'a rusqlite::Row<'a>,
+    layout: &'a Layout,
+    /// How many columns were asked for.
+    turn: Cell<usize>,
     /// The column after the one that was read last: columns are mostly read in their order.
     next: Cell<usize>,
 }
 
 impl<'a> Row<'a> {
-    pub(super) const fn new(row: &'a rusqlite::Row<'a>) -> Self {
-        Self { row, next: Cell::new(0) }
+    pub(super) fn new(found: &'a rusqlite::Row<'a>, layout: &'a Layout) -> Self {
+        let count = found.as_ref().column_count();
+        if layout.count.replace(count) != count {
+            layout.asked.borrow_mut().clear();
+        }
+        Self { found, layout, turn: Cell::new(0), next: Cell::new(0) }
     }
 
     /// The value of a column. A value of another type is damage, and is reported as ours.
-    pub fn get<T: FromSql>(&self, column: &str) -> Result<T, Fault> {
+    pub fn get<T: FromSql>(&self, column: &'static str) -> Result<T, Fault> {
         let value = self.value(column)?;
         T::column_result(value).map_err(|e| Fault::internal(format!("column {column}: {e}")))
     }
 
-    fn value(&self, column: &str) -> Result<ValueRef<'_>, Fault> {
-        let statement = self.row.as_ref();
+    fn value(&self, column: &'static str) -> Result<ValueRef<'_>, Fault> {
+        let at = self.place(column)?;
+        self.next.set(at + 1);
+        self.found.get_ref(at).map_err(|e| Fault::internal(format!("column {column}: {e}")))
+    }
+
+    fn place(&self, column: &'static str) -> Result<usize, Fault> {
+        let turn = self.turn.replace(self.turn.get() + 1);
+        let mut asked = self.layout.asked.borrow_mut();
+        match asked.get(turn) {
+            Some(&(name, at)) if std::ptr::eq(name, column) => return Ok(at),
+            _ => asked.truncate(turn),
+        }
+        let at = self.search(column)?;
+        if asked.len() == turn {
+            asked.push((column, at));
+        }
+        Ok(at)
+    }
+
+    fn search(&self, column: &str) -> Result<usize, Fault> {
+        let statement = self.found.as_ref();
         let (start, count) = (self.next.get(), statement.column_count());
-        let at = (start..count)
+        (start..count)
             .chain(0..start)
             .find(|at| statement.column_name(*at).is_ok_and(|name| name == column))
-            .ok_or_else(|| Fault::internal(format!("there is no column {column}")))?;
-        self.next.set(at + 1);
-        self.row.get_ref(at).map_err(|e| Fault::internal(format!("column {column}: {e}")))
+            .ok_or_else(|| Fault::internal(format!("there is no column {column}")))
     }
 
     /// The closed word of a text column.
-    pub fn word<T>(&self, column: &str, parse: fn(&str) -> Option<T>) -> Result<T, Fault> {
+    pub fn word<T>(&self, column: &'static str, parse: fn(&str) -> Option<T>) -> Result<T, Fault> {
         self.word_or_null(column, parse)?
             .ok_or_else(|| Fault::internal(format!("column {column} is null")))
     }
@@ -47,7 +100,7 @@ impl<'a> Row<'a> {
     /// The closed word of a text column that may be null.
     pub fn word_or_null<T>(
         &self,
-        column: &str,
+        column: &'static str,
         parse: fn(&str) -> Option<T>,
     ) -> Result<Option<T>, Fault> {
         let text = self.value(column)?.as_str_or_null();
@@ -60,13 +113,13 @@ impl<'a> Row<'a> {
     }
 
     /// A JSON document that one of our own types wrote.
-    pub fn json<T: serde::de::DeserializeOwned>(&self, column: &str) -> Result<T, Fault> {
+    pub fn json<T: serde::de::DeserializeOwned>(&self, column: &'static str) -> Result<T, Fault> {
         let text: String = self.get(column)?;
         serde_json::from_str(&text).map_err(|e| Fault::internal(format!("column {column}: {e}")))
     }
 
     /// A count or size that is never negative.
-    pub fn unsigned(&self, column: &str) -> Result<u64, Fault> {
+    pub fn unsigned(&self, column: &'static str) -> Result<u64, Fault> {
         let number: i64 = self.get(column)?;
         u64::try_from(number)
             .map_err(|_| Fault::internal(format!("column {column} holds {number}")))

@@ -5,7 +5,7 @@ use std::ops::Deref;
 
 use rusqlite::{Connection, ErrorCode, ffi};
 
-use super::row::Row;
+use super::row::{Layouts, Row};
 use super::sql::Sql;
 use crate::base::{Code, Entropy, Fault, Id, Millis};
 use crate::events::Event;
@@ -19,12 +19,13 @@ pub type Params<'p> = &'p [(&'p str, &'p dyn Value)];
 /// A consistent view of the database.
 pub struct Read<'c> {
     conn: &'c Connection,
+    layouts: &'c Layouts,
     now: Millis,
 }
 
 impl<'c> Read<'c> {
-    pub(super) const fn new(conn: &'c Connection, now: Millis) -> Self {
-        Self { conn, now }
+    pub(super) const fn new(conn: &'c Connection, layouts: &'c Layouts, now: Millis) -> Self {
+        Self { conn, layouts, now }
     }
 
     /// The time at which this transaction began: one moment for all that it writes.
@@ -42,7 +43,7 @@ impl<'c> Read<'c> {
         let mut statement = self.conn.prepare_cached(sql.text).map_err(|e| fault(sql, e))?;
         let mut rows = statement.query(params).map_err(|e| fault(sql, e))?;
         match rows.next().map_err(|e| fault(sql, e))? {
-            Some(row) => map(&Row::new(row)).map(Some),
+            Some(row) => self.layouts.with(sql, |layout| map(&Row::new(row, layout))).map(Some),
             None => Ok(None),
         }
     }
@@ -56,11 +57,13 @@ impl<'c> Read<'c> {
     ) -> Result<Vec<T>, Fault> {
         let mut statement = self.conn.prepare_cached(sql.text).map_err(|e| fault(sql, e))?;
         let mut rows = statement.query(params).map_err(|e| fault(sql, e))?;
-        let mut out = Vec::new();
-        while let Some(row) = rows.next().map_err(|e| fault(sql, e))? {
-            out.push(map(&Row::new(row))?);
-        }
-        Ok(out)
+        self.layouts.with(sql, |layout| {
+            let mut out = Vec::new();
+            while let Some(row) = rows.next().map_err(|e| fault(sql, e))? {
+                out.push(map(&Row::new(row, layout))?);
+            }
+            Ok(out)
+        })
     }
 }
 
@@ -81,8 +84,8 @@ impl<'c> Deref for Tx<'c> {
 }
 
 impl<'c> Tx<'c> {
-    pub(super) const fn new(conn: &'c Connection, now: Millis, entropy: &'c Entropy) -> Self {
-        Self { read: Read::new(conn, now), entropy, events: Vec::new() }
+    pub(super) const fn new(read: Read<'c>, entropy: &'c Entropy) -> Self {
+        Self { read, entropy, events: Vec::new() }
     }
 
     pub(super) fn into_events(self) -> Vec<Event> {

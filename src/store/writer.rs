@@ -10,7 +10,8 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::open::{Home, storage_fault};
-use super::tx::Tx;
+use super::row::Layouts;
+use super::tx::{Read, Tx};
 use crate::base::stops::{self, Stop};
 use crate::base::{Clock, Code, Entropy, Fault};
 use crate::events::{Bus, Event};
@@ -33,7 +34,7 @@ impl Writer {
         bus: Bus,
     ) -> Result<Self, Fault> {
         let (calls, queue) = mpsc::channel();
-        let worker = Worker { conn, home, clock, entropy, bus };
+        let worker = Worker { conn, layouts: Layouts::default(), home, clock, entropy, bus };
         let thread = thread::Builder::new()
             .name("store-writer".to_owned())
             .spawn(move || worker.work(&queue))
@@ -108,6 +109,7 @@ where
 
 struct Worker {
     conn: Connection,
+    layouts: Layouts,
     home: Home,
     clock: Clock,
     entropy: Entropy,
@@ -162,7 +164,8 @@ impl Worker {
     /// `SQLite` undoes the entire transaction when the disk is full or fails.
     fn run(&self, op: &mut dyn Op, events: &mut Vec<Event>) -> rusqlite::Result<()> {
         self.conn.execute_batch("SAVEPOINT call")?;
-        let mut tx = Tx::new(&self.conn, self.clock.now(), &self.entropy);
+        let read = Read::new(&self.conn, &self.layouts, self.clock.now());
+        let mut tx = Tx::new(read, &self.entropy);
         if op.run(&mut tx) {
             events.extend(tx.into_events());
         } else if self.conn.is_autocommit() {

@@ -2,23 +2,25 @@
 
 use super::contract::{self, Assertion, Item};
 use super::dependencies;
-use super::node::{self, Node};
+use super::node::{self, Node, Outline};
 use super::questions::{self, Question};
 use super::states::{AssertionState, ItemKind, NodeKind, NodeStatus, Outcome, Status};
 use super::ticket::Ticket;
 use crate::base::Fault;
 use crate::store::Read;
+use crate::{params, sql};
 
 /// Parents and children named in a digest at most.
 const NAMED_MAX: u32 = 20;
 
-/// Everything that `get_ticket` answers, before it is put into words of the wire.
+/// Everything that `get_ticket` answers, before it is put into words of the wire. Its nodes are
+/// whole, or only outlines of them.
 #[derive(Debug, Clone)]
-pub struct Digest {
+pub struct Digest<N = Node> {
     /// The ticket.
     pub ticket: Ticket,
     /// Its nodes.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<N>,
     /// What it came to.
     pub outcome: Outcome,
     /// Its contract.
@@ -33,27 +35,75 @@ pub struct Digest {
     pub children: Vec<Ticket>,
 }
 
-/// The digest of a ticket.
+/// The digest of a ticket with all that its nodes hold.
 pub fn digest(read: &Read<'_>, ticket: Ticket) -> Result<Digest, Fault> {
+    let nodes = node::list(read, ticket.tenant, ticket.id)?;
+    with(read, ticket, nodes, |node| (node.kind, node.status))
+}
+
+/// The digest of a ticket without what its nodes said.
+pub fn brief(read: &Read<'_>, ticket: Ticket) -> Result<Digest<Outline>, Fault> {
+    let nodes = node::outline(read, ticket.tenant, ticket.id)?;
+    with(read, ticket, nodes, |node| (node.kind, node.status))
+}
+
+fn with<N>(
+    read: &Read<'_>,
+    ticket: Ticket,
+    nodes: Vec<N>,
+    stands: fn(&N) -> (NodeKind, NodeStatus),
+) -> Result<Digest<N>, Fault> {
     let (tenant, id) = (ticket.tenant, ticket.id);
-    let nodes = node::list(read, tenant, id)?;
-    let assertions = contract::assertions(read, tenant, id)?;
+    let has = Belongings::of(read, &ticket)?;
+    let assertions = list_if(has.assertions, || contract::assertions(read, tenant, id))?;
     Ok(Digest {
-        outcome: outcome(ticket.status, &nodes, &assertions),
-        items: contract::items(read, tenant, id)?,
-        question: questions::open(read, tenant, id)?,
-        parents: dependencies::parents(read, tenant, id)?,
-        children: dependencies::children(read, tenant, id, NAMED_MAX)?,
+        outcome: outcome(ticket.status, nodes.iter().map(stands), &assertions),
+        items: list_if(has.items, || contract::items(read, tenant, id))?,
+        question: if has.question { questions::open(read, tenant, id)? } else { None },
+        parents: list_if(has.parents, || dependencies::parents(read, tenant, id))?,
+        children: list_if(has.children, || dependencies::children(read, tenant, id, NAMED_MAX))?,
         ticket,
         nodes,
         assertions,
     })
 }
 
+/// Which kinds of rows belong to a ticket beside its nodes.
+struct Belongings {
+    assertions: bool,
+    items: bool,
+    question: bool,
+    parents: bool,
+    children: bool,
+}
+
+impl Belongings {
+    fn of(read: &Read<'_>, ticket: &Ticket) -> Result<Self, Fault> {
+        let of = params! { ":tenant": ticket.tenant, ":ticket": ticket.id };
+        let found = read.find(sql!("tickets.sql", "belongings"), of, |row| {
+            Ok(Self {
+                assertions: row.get("assertions")?,
+                items: row.get("items")?,
+                question: row.get("question")?,
+                parents: row.get("parents")?,
+                children: row.get("children")?,
+            })
+        })?;
+        found.ok_or_else(|| Fault::internal("a statement that always has a row had none"))
+    }
+}
+
+fn list_if<T>(there: bool, list: impl FnOnce() -> Result<Vec<T>, Fault>) -> Result<Vec<T>, Fault> {
+    if there { list() } else { Ok(Vec::new()) }
+}
+
 /// What a ticket came to. The contract has no word for cancelled: such a ticket did not land, so
 /// its outcome is `failed`, and its status stays the truth.
-#[must_use]
-pub fn outcome(status: Status, nodes: &[Node], assertions: &[Assertion]) -> Outcome {
+fn outcome(
+    status: Status,
+    nodes: impl Iterator<Item = (NodeKind, NodeStatus)>,
+    assertions: &[Assertion],
+) -> Outcome {
     match status {
         Status::Queued | Status::Blocked | Status::Running | Status::AwaitingInput => {
             Outcome::InProgress
@@ -70,13 +120,15 @@ pub fn outcome(status: Status, nodes: &[Node], assertions: &[Assertion]) -> Outc
 
 /// Whether anything was run that could have said no. A verification without commands and assertions
 /// is skipped and says so.
-fn was_checked(nodes: &[Node], assertions: &[Assertion]) -> bool {
-    let passed =
-        |node: &Node| node.kind == NodeKind::Verification && node.status == NodeStatus::Succeeded;
-    !assertions.is_empty() || nodes.iter().any(passed)
+fn was_checked(
+    mut nodes: impl Iterator<Item = (NodeKind, NodeStatus)>,
+    assertions: &[Assertion],
+) -> bool {
+    let passed = (NodeKind::Verification, NodeStatus::Succeeded);
+    !assertions.is_empty() || nodes.any(|node| node == passed)
 }
 
-impl Digest {
+impl<N> Digest<N> {
     /// Assertions that could not be confirmed. While the ticket is under way there are none to
     /// name.
     pub fn gaps(&self) -> impl Iterator<Item = &Assertion> {

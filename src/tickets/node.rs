@@ -121,8 +121,12 @@ pub fn list(read: &Read<'_>, tenant: TenantId, ticket: TicketId) -> Result<Vec<N
 /// A node in a few words, for lists of tickets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outline {
+    /// Its place in the reading order.
+    pub position: i64,
     /// Its name in the graph: `implement-1`.
     pub name: String,
+    /// What it does.
+    pub kind: NodeKind,
     /// Where it stands.
     pub status: NodeStatus,
     /// The agent profile that does it or did.
@@ -134,7 +138,9 @@ pub fn outline(read: &Read<'_>, tenant: TenantId, ticket: TicketId) -> Result<Ve
     let of = params! { ":tenant": tenant, ":ticket": ticket, ":limit": NODES_MAX };
     read.list(sql!("nodes.sql", "outline"), of, |row| {
         Ok(Outline {
+            position: row.get("position")?,
             name: row.get("ref")?,
+            kind: row.word("kind", NodeKind::parse)?,
             status: row.word("status", NodeStatus::parse)?,
             agent: row.get("agent")?,
         })

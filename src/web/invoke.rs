@@ -16,7 +16,7 @@ use super::mcp::body;
 use super::{key, reading};
 use crate::base::{Clock, Code, Entropy, Fault, RequestId};
 use crate::contract::envelope::{self, Envelope};
-use crate::tools::{CallContext, Gate};
+use crate::tools::{CallContext, Gate, Reply};
 
 /// What the invoke door works with.
 #[derive(Clone)]
@@ -43,20 +43,13 @@ impl Invoke {
             }
             Err(fault) => (String::new(), Err(fault)),
         };
-        let (status, envelope) = match &outcome {
-            Ok(reply) => {
-                let said = envelope::success(
-                    &tool,
-                    &reply.summary,
-                    &reply.data,
-                    &reply.warnings,
-                    &reply.next,
-                );
-                (200, said)
+        let (status, envelope) = match outcome {
+            Ok(Reply { summary, data, warnings, next }) => {
+                (200, envelope::success(&tool, &summary, data, warnings, &next))
             }
             Err(fault) => {
-                super::mcp::answer::log(fault, request);
-                envelope::failure(&tool, fault)
+                super::mcp::answer::log(&fault, request);
+                envelope::failure(&tool, &fault)
             }
         };
         respond(status, &envelope)
@@ -68,7 +61,7 @@ impl Invoke {
         tool: &str,
         arguments: Value,
         request: RequestId,
-    ) -> Result<crate::tools::Reply, Fault> {
+    ) -> Result<Reply, Fault> {
         let caller = self.gate.caller(key::sent(headers).as_ref()).await?;
         let context = CallContext {
             via: "invoke",

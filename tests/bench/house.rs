@@ -18,10 +18,10 @@ use tempfile::TempDir;
 
 use crate::load;
 
-/// How long a start and the demonstration's first ticket may take.
+/// How long the demonstration may take.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A data directory with a project and a key, after the demonstration's first ticket has landed.
+/// A data directory with a project and a key, in which the demonstration has come to rest.
 pub(crate) struct House {
     dir: TempDir,
     assay: PathBuf,
@@ -44,7 +44,7 @@ pub(crate) fn program(path: &Path) -> Command {
 }
 
 impl House {
-    /// Makes one, with the ticket `ACME-1` landed by the product itself.
+    /// Makes one, with `ACME-1` landed by the product itself.
     pub(crate) async fn new(assay: &Path) -> anyhow::Result<Self> {
         let dir = tempfile::Builder::new().prefix("assay-bench-").tempdir()?;
         let mut house = Self { dir, assay: assay.to_owned(), key: String::new() };
@@ -53,19 +53,25 @@ impl House {
         let made = program(assay).args(flags).arg(house.data()).output()?;
         ensure!(made.status.success(), "no key was made");
         String::from_utf8(made.stdout)?.trim().clone_into(&mut house.key);
-        let started = Instant::now();
-        loop {
-            let asked = house.invoke("get_ticket", r#"{"ticket": "ACME-1"}"#);
-            let answer = load::once(server.address, &asked).await?;
-            let said: Value = serde_json::from_slice(&answer.body)?;
-            if said["data"]["ticket"]["status"] == "succeeded" {
-                break;
-            }
-            ensure!(started.elapsed() < PATIENCE, "the demonstration did not land: {said}");
-            tokio::time::sleep(Duration::from_millis(50)).await;
+        // At rest the demonstration has landed two tickets and asks about the third.
+        for (ticket, rests) in [("1", "succeeded"), ("2", "succeeded"), ("3", "awaiting_input")] {
+            house.until(server.address, ticket, rests).await?;
         }
         server.stop()?;
         Ok(house)
+    }
+
+    async fn until(&self, at: SocketAddr, ticket: &str, status: &str) -> anyhow::Result<()> {
+        let asked = self.invoke("get_ticket", &format!(r#"{{"ticket": "ACME-{ticket}"}}"#));
+        let started = Instant::now();
+        loop {
+            let said: Value = serde_json::from_slice(&load::once(at, &asked).await?.body)?;
+            if said["data"]["ticket"]["status"] == status {
+                return Ok(());
+            }
+            ensure!(started.elapsed() < PATIENCE, "ACME-{ticket} is not {status}: {said}");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
     }
 
     /// The data directory.
@@ -158,10 +164,11 @@ impl House {
     }
 
     /// The cookie of somebody who is signed in.
-    pub(crate) fn sign_in(&self) -> anyhow::Result<String> {
+    pub(crate) async fn sign_in(&self) -> anyhow::Result<String> {
         let hash = passwords::hash(&Secret::new("correct horse battery"), &Entropy::system());
         let hash = hash.map_err(said)?;
-        let token = self.db()?.write_blocking(move |tx| {
+        let db = self.db()?;
+        let token = db.write(move |tx| {
             let tenant = tenants::choose(tx, None)?
                 .ok_or_else(|| Fault::new(Code::NotFound, "there is no tenant"))?;
             let new = NewUser {
@@ -173,7 +180,7 @@ impl House {
             let user = users::create(tx, tenant.id, &new)?;
             sessions::start(tx, &user, "bench", "127.0.0.1").map(|(_, token)| token)
         });
-        Ok(token.map_err(said)?.reveal().to_owned())
+        Ok(token.await.map_err(said)?.reveal().to_owned())
     }
 }
 

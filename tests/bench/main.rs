@@ -81,23 +81,24 @@ fn main() -> anyhow::Result<()> {
         return peers::serve(&arguments.next().context("which peer?")?);
     }
     let bench = Bench::of(arguments)?;
-    // One thread, as the load is meant to leave the rest of the machine to the server.
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut rows = Vec::new();
-    runtime.block_on(async {
-        doors::measure(&bench, &mut rows).await?;
-        doors::lists(&bench, &mut rows).await?;
-        writes::dispatches(&bench, &mut rows).await?;
-        pages::measure(&bench, &mut rows).await
-    })?;
-    writes::job_starts(&bench, &mut rows)?;
-    starts::measure(&bench, &mut rows)?;
-    finish(&rows)
-}
-
-fn finish(rows: &[Row]) -> anyhow::Result<()> {
-    write!(std::io::stdout(), "{}", table::markdown(rows))?;
+    let measured = measure(&bench, &mut rows);
+    write!(std::io::stdout(), "{}", table::markdown(&rows))?;
+    measured?;
     let broken: Vec<_> = rows.iter().filter(|row| !row.kept).map(|row| row.what).collect();
     ensure!(broken.is_empty(), "not kept: {}", broken.join("; "));
     Ok(())
+}
+
+fn measure(bench: &Bench, rows: &mut Vec<Row>) -> anyhow::Result<()> {
+    // One thread, as the load is meant to leave the rest of the machine to the server.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        doors::measure(bench, rows).await?;
+        doors::lists(bench, rows).await?;
+        writes::dispatches(bench, rows).await?;
+        pages::measure(bench, rows).await
+    })?;
+    writes::job_starts(bench, rows)?;
+    starts::measure(bench, rows)
 }

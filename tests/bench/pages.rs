@@ -23,7 +23,7 @@ pub(crate) async fn measure(bench: &Bench, rows: &mut Vec<Row>) -> anyhow::Resul
     say(TICKET);
     let house = House::new(&bench.assay).await?;
     house.widen(NODES, LINES)?;
-    let token = house.sign_in()?;
+    let token = house.sign_in().await?;
     let server = house.serve(&[])?;
     let cookie = format!("assay={token}");
     for (what, path) in [(TICKET, "/tickets/ACME-1"), (LOG, "/tickets/ACME-1/nodes/implement/log")]

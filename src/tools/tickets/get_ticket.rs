@@ -10,8 +10,8 @@ use crate::base::Fault;
 use crate::store::Read;
 use crate::tickets::Ticket;
 use crate::tickets::contract::{Assertion, Item};
-use crate::tickets::digest::{Digest, digest};
-use crate::tickets::node::Node;
+use crate::tickets::digest::{Digest, brief};
+use crate::tickets::node::Outline;
 use crate::tickets::states::{
     GraphStatus, ItemKind, NodeKind, NodeStatus, Origin, Outcome, Status,
 };
@@ -177,7 +177,7 @@ impl Tool for GetTicket {
 
 /// The answer, and whether the ticket waits for one from a person.
 fn show(read: &Read<'_>, actor: &Actor, ticket: Ticket) -> Result<(Output, bool), Fault> {
-    let mut digest = digest(read, ticket)?;
+    let mut digest = brief(read, ticket)?;
     let parents = digest.parents.iter().map(|parent| parent.id).collect();
     let wire = wire::ticket_with(&digest.ticket, parents);
     // A limited key hears nothing of tickets in other projects.
@@ -211,14 +211,14 @@ fn show(read: &Read<'_>, actor: &Actor, ticket: Ticket) -> Result<(Output, bool)
     Ok((output, digest.question.is_some()))
 }
 
-fn graph(digest: &Digest) -> GraphSummary {
-    let mut shown: Vec<&Node> = digest.nodes.iter().collect();
+fn graph(digest: &Digest<Outline>) -> GraphSummary {
+    let mut shown: Vec<&Outline> = digest.nodes.iter().collect();
     if shown.len() > NODES_MAX {
         shown.sort_by_key(|node| (node.status.is_terminal(), std::cmp::Reverse(node.position)));
         shown.truncate(NODES_MAX);
         shown.sort_by_key(|node| node.position);
     }
-    let compact = |node: &&Node| GraphNodeRef {
+    let compact = |node: &&Outline| GraphNodeRef {
         name: node.name.clone(),
         kind: node.kind,
         status: node.status,

@@ -25,7 +25,7 @@ pub(super) fn outcome(
     match (dialect, outcome) {
         (Dialect::Envelope, Ok(reply)) => {
             let Reply { summary, data, warnings, next } = reply;
-            let said = envelope::success(tool, &summary, &data, &warnings, &next);
+            let said = envelope::success(tool, &summary, data, warnings, &next);
             Ok(structured(plain(&said)))
         }
         (Dialect::Jsonrpc | Dialect::Object, Ok(reply)) => Ok(structured(reply.data)),

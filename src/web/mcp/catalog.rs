@@ -169,7 +169,7 @@ mod tests {
         let schema = enveloped(data.as_object().expect("an object"));
         let check = jsonschema::validator_for(&Value::Object(schema)).expect("a schema");
         let say = |data: Value| {
-            let said = envelope::success("count", "One.", &data, &["Old.".to_owned()], &[]);
+            let said = envelope::success("count", "One.", data, vec!["Old.".to_owned()], &[]);
             serde_json::to_value(said).expect("plain data")
         };
 

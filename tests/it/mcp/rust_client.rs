@@ -50,8 +50,8 @@ struct Running {
 }
 
 impl Running {
-    async fn start(server: &Server, port: u16) -> Self {
-        let listener = TcpListener::bind(("127.0.0.1", port)).await.unwrap();
+    fn start(server: &Server, place: &std::net::TcpListener) -> Self {
+        let listener = TcpListener::from_std(place.try_clone().unwrap()).unwrap();
         let address = listener.local_addr().unwrap();
         let end = CancellationToken::new();
         let task = tokio::spawn(serve::serve(listener, server.router.clone(), end.clone()));
@@ -62,6 +62,13 @@ impl Running {
         self.end.cancel();
         self.task.await.unwrap();
     }
+}
+
+/// A place to listen. It outlives the server on it, so that nobody else takes it in between.
+fn place() -> std::net::TcpListener {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    listener
 }
 
 async fn connect(
@@ -108,7 +115,7 @@ fn eras() -> [ClientLifecycleMode; 2] {
 #[tokio::test]
 async fn it_lists_calls_and_reads_failures_in_both_eras() {
     let server = Server::start().await;
-    let running = Running::start(&server, 0).await;
+    let running = Running::start(&server, &place());
 
     for mode in eras() {
         let (client, _) = connect(&running, "", &server.full, mode.clone()).await.unwrap();
@@ -134,7 +141,7 @@ async fn it_lists_calls_and_reads_failures_in_both_eras() {
 #[tokio::test]
 async fn it_is_refused_with_a_key_that_nobody_made() {
     let server = Server::start().await;
-    let running = Running::start(&server, 0).await;
+    let running = Running::start(&server, &place());
 
     for mode in eras() {
         let error = connect(&running, "", "alch_wrong", mode).await.err().unwrap();
@@ -147,13 +154,13 @@ async fn it_is_refused_with_a_key_that_nobody_made() {
 async fn it_does_not_notice_that_the_server_was_another_between_two_calls() {
     let server = Server::start().await;
     for mode in eras() {
-        let running = Running::start(&server, 0).await;
+        let place = place();
+        let running = Running::start(&server, &place);
         let (client, _) = connect(&running, "", &server.full, mode).await.unwrap();
         call(&client, "list_projects", json!({})).await.unwrap();
 
-        let port = running.address.port();
         running.stop().await;
-        let _again = Running::start(&server, port).await;
+        let _again = Running::start(&server, &place);
 
         call(&client, "list_projects", json!({})).await.unwrap();
         client.cancel().await.unwrap();
@@ -163,7 +170,7 @@ async fn it_does_not_notice_that_the_server_was_another_between_two_calls() {
 #[tokio::test]
 async fn it_hears_of_a_call_that_waits_for_a_network_and_its_cancellation_ends_the_work() {
     let server = Server::start().await;
-    let running = Running::start(&server, 0).await;
+    let running = Running::start(&server, &place());
     let remote = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let repository = format!("https://{}/slow.git", remote.local_addr().unwrap());
     let new = json!({ "name": "Slow", "key": "SLO", "repository": repository, "confirm": true });
