@@ -128,12 +128,12 @@ impl House {
         let db = self.db()?;
         let spread = Part {
             table: "nodes",
-            from: "c CROSS JOIN nodes s ON s.ref = 'implement'
+            from: "c CROSS JOIN nodes s ON s.ref = 'implement-1'
                    JOIN tickets t ON t.id = s.ticket_id AND t.n = 1",
             set: &[
                 ("id", "randomblob(16)"),
                 ("position", "100 + c.i"),
-                ("ref", "'implement-' || c.i"),
+                ("ref", "'implement-' || (1 + c.i)"),
             ],
         };
         let there = "SELECT count(*) || '' FROM nodes
@@ -144,8 +144,8 @@ impl House {
         db.raw(&format!(
             "INSERT INTO node_edges (node_id, parent_id, tenant_id, ticket_id)
              SELECT n.id, p.id, n.tenant_id, n.ticket_id FROM nodes n
-             JOIN nodes p ON p.ticket_id = n.ticket_id AND p.ref = 'contract'
-             WHERE n.ref GLOB 'implement-*';
+             JOIN nodes p ON p.ticket_id = n.ticket_id AND p.ref = 'contract-1'
+             WHERE n.ref GLOB 'implement-*' AND n.ref <> 'implement-1';
              UPDATE nodes SET log_hash = x'{hash}', log_lines = {lines}
              WHERE ticket_id = (SELECT id FROM tickets WHERE n = 1);"
         ))
