@@ -81,8 +81,14 @@ async fn protocol(
 ) -> anyhow::Result<()> {
     let library = peer("rmcp")?;
     for (era, names) in [
-        (LEGACY, ["`get_ticket` over MCP, 2025-11-25", "`get_ticket` over MCP, 2025-11-25 (2)"]),
-        (MODERN, ["`get_ticket` over MCP, 2026-07-28", "`get_ticket` over MCP, 2026-07-28 (2)"]),
+        (
+            LEGACY,
+            ["`get_ticket` over MCP, 2025-11-25", "`get_ticket` over MCP, 2025-11-25, once more"],
+        ),
+        (
+            MODERN,
+            ["`get_ticket` over MCP, 2026-07-28", "`get_ticket` over MCP, 2026-07-28, once more"],
+        ),
     ] {
         let ours = refs.iter().map(|name| {
             let args = format!(r#"{{"ticket": "{name}"}}"#);
