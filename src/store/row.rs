@@ -43,8 +43,6 @@ pub struct Row<'a> {
     layout: &'a Layout,
     /// How many columns were asked for.
     turn: Cell<usize>,
-    /// The column after the one that was read last: columns are mostly read in their order.
-    next: Cell<usize>,
 }
 
 impl<'a> Row<'a> {
@@ -53,7 +51,7 @@ impl<'a> Row<'a> {
         if layout.count.replace(count) != count {
             layout.asked.borrow_mut().clear();
         }
-        Self { found, layout, turn: Cell::new(0), next: Cell::new(0) }
+        Self { found, layout, turn: Cell::new(0) }
     }
 
     /// The value of a column. A value of another type is damage, and is reported as ours.
@@ -64,7 +62,6 @@ impl<'a> Row<'a> {
 
     fn value(&self, column: &'static str) -> Result<ValueRef<'_>, Fault> {
         let at = self.place(column)?;
-        self.next.set(at + 1);
         self.found.get_ref(at).map_err(|e| Fault::internal(format!("column {column}: {e}")))
     }
 
@@ -75,16 +72,15 @@ impl<'a> Row<'a> {
             Some(&(name, at)) if std::ptr::eq(name, column) => return Ok(at),
             _ => asked.truncate(turn),
         }
-        let at = self.search(column)?;
-        if asked.len() == turn {
-            asked.push((column, at));
-        }
+        let at = self.search(column, asked.last().map_or(0, |(_, before)| before + 1))?;
+        asked.push((column, at));
         Ok(at)
     }
 
-    fn search(&self, column: &str) -> Result<usize, Fault> {
+    /// Looks from `start` on, and then before it: columns are mostly read in their order.
+    fn search(&self, column: &str, start: usize) -> Result<usize, Fault> {
         let statement = self.found.as_ref();
-        let (start, count) = (self.next.get(), statement.column_count());
+        let count = statement.column_count();
         (start..count)
             .chain(0..start)
             .find(|at| statement.column_name(*at).is_ok_and(|name| name == column))
