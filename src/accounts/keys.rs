@@ -138,6 +138,23 @@ pub struct NewKey<'a> {
     pub created_by: &'a str,
 }
 
+impl<'a> NewKey<'a> {
+    /// A key for all that its tenant has, of the usual form and without an end.
+    #[must_use]
+    pub const fn plain(name: &'a str, scope: KeyScope, created_by: &'a str) -> Self {
+        Self {
+            name,
+            scope,
+            prefix: Prefix::Alch,
+            default_project: None,
+            reach: Reach::All,
+            ticket: None,
+            expires_at: None,
+            created_by,
+        }
+    }
+}
+
 /// Makes a key. The text is returned here and never again.
 pub fn create(tx: &mut Tx<'_>, tenant: TenantId, new: &NewKey<'_>) -> Result<(Key, Secret), Fault> {
     let name = field::line("name", new.name, 100)?;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use crate::accounts::keys::{self, NewKey, Prefix};
+use crate::accounts::keys::{self, NewKey};
 use crate::accounts::{Actor, KeyScope, Plan, Reach, Tenant, tenants};
 use crate::app::App;
 use crate::base::{Code, Fault, Secret};
@@ -124,14 +124,9 @@ fn write(
         return Ok(None);
     }
     let new = NewKey {
-        name: "demonstration",
-        scope: KeyScope::McpFull,
-        prefix: Prefix::Alch,
         default_project: Some(project.id),
         reach: Reach::Only(vec![project.id]),
-        ticket: None,
-        expires_at: None,
-        created_by: "assay serve --demo",
+        ..NewKey::plain("demonstration", KeyScope::McpFull, "assay serve --demo")
     };
     keys::create(tx, tenant.id, &new).map(|(_, key)| Some(key))
 }

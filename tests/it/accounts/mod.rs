@@ -4,9 +4,9 @@ mod keys;
 mod logins;
 mod tenancy;
 
-use assay::accounts::keys::{NewKey, Prefix, authenticate, create};
+use assay::accounts::keys::{NewKey, authenticate, create};
 use assay::accounts::users::{self, NewUser};
-use assay::accounts::{Actor, KeyScope, Plan, Reach, Role, Tenant, User, passwords, tenants};
+use assay::accounts::{Actor, KeyScope, Plan, Role, Tenant, User, passwords, tenants};
 use assay::base::{Clock, Entropy, Fault, Millis, ProjectId, Secret};
 use assay::events::Bus;
 use assay::projects::{self, NewProject};
@@ -71,13 +71,4 @@ impl Fixture {
 }
 
 /// A key with every power and no limit.
-const FULL: NewKey<'static> = NewKey {
-    name: "ci-bot",
-    scope: KeyScope::McpFull,
-    prefix: Prefix::Alch,
-    default_project: None,
-    reach: Reach::All,
-    ticket: None,
-    expires_at: None,
-    created_by: "test",
-};
+const FULL: NewKey<'static> = NewKey::plain("ci-bot", KeyScope::McpFull, "test");

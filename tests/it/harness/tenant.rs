@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use assay::accounts::keys::{self, NewKey, Prefix};
+use assay::accounts::keys::{self, NewKey};
 use assay::accounts::{KeyScope, Reach};
 use assay::base::{ProjectId, TenantId};
 use assay::projects::agents::Profile;
@@ -34,16 +34,7 @@ impl Tenant<'_> {
     async fn make_key(&self, scope: KeyScope, reach: Reach) -> Caller {
         let tenant = self.id;
         let made = self.app.app.env().db.write(move |tx| {
-            let new = NewKey {
-                name: "test",
-                scope,
-                prefix: Prefix::Alch,
-                default_project: None,
-                reach,
-                ticket: None,
-                expires_at: None,
-                created_by: "test",
-            };
+            let new = NewKey { reach, ..NewKey::plain("test", scope, "test") };
             keys::create(tx, tenant, &new)
         });
         let (_, key) = made.await.unwrap();

@@ -1,7 +1,7 @@
 //! Markup in every field that an agent or a person can fill: it is shown as the text that it is.
 
-use assay::accounts::keys::{self, NewKey, Prefix};
-use assay::accounts::{KeyScope, Reach};
+use assay::accounts::KeyScope;
+use assay::accounts::keys::{self, NewKey};
 use assay::base::Secret;
 use serde_json::json;
 
@@ -77,16 +77,7 @@ async fn markup_of_agents_and_people_is_shown_as_text_on_every_page() {
     let caller = house.app.gate().caller(Some(&Secret::new(&*house.key))).await.unwrap();
     let tenant = caller.actor.tenant;
     let named = house.app.env().db.write(move |tx| {
-        let new = NewKey {
-            name: &PLANTED[..60],
-            scope: KeyScope::McpRead,
-            prefix: Prefix::Alch,
-            default_project: None,
-            reach: Reach::All,
-            ticket: None,
-            expires_at: None,
-            created_by: PLANTED,
-        };
+        let new = NewKey::plain(&PLANTED[..60], KeyScope::McpRead, PLANTED);
         keys::create(tx, tenant, &new)
     });
     named.await.unwrap();

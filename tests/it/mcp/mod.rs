@@ -8,8 +8,8 @@ mod rust_client;
 
 use std::sync::Arc;
 
-use assay::accounts::keys::{self, NewKey, Prefix};
-use assay::accounts::{KeyScope, Plan, Reach, tenants};
+use assay::accounts::keys::{self, NewKey};
+use assay::accounts::{KeyScope, Plan, tenants};
 use assay::base::{Clock, Entropy, Millis, RateLimit};
 use assay::events::Bus;
 use assay::projects::git::Git;
@@ -61,16 +61,7 @@ impl Server {
             let tenant = tenants::create(tx, "Acme", Plan::All)?;
             let mut texts = Vec::new();
             for scope in [KeyScope::McpFull, KeyScope::McpRead, KeyScope::Ci] {
-                let new = NewKey {
-                    name: scope.word(),
-                    scope,
-                    prefix: Prefix::Alch,
-                    default_project: None,
-                    reach: Reach::All,
-                    ticket: None,
-                    expires_at: None,
-                    created_by: "test",
-                };
+                let new = NewKey::plain(scope.word(), scope, "test");
                 let (_, text) = keys::create(tx, tenant.id, &new)?;
                 texts.push(text.reveal().to_owned());
             }

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use assay::accounts::keys::{self, NewKey, Prefix};
-use assay::accounts::{KeyScope, Plan, Reach, tenants};
+use assay::accounts::keys::{self, NewKey};
+use assay::accounts::{KeyScope, Plan, tenants};
 use assay::app::{App, Opening};
 use assay::base::{Clock, Entropy, Fault, RateLimit, Secret};
 use assay::projects::agents::Profile;
@@ -303,16 +303,7 @@ pub(crate) fn furnish(
         ..NewProject::default()
     };
     projects::create(tx, tenant.id, project)?;
-    let new = NewKey {
-        name: "test",
-        scope: KeyScope::McpFull,
-        prefix: Prefix::Alch,
-        default_project: None,
-        reach: Reach::All,
-        ticket: None,
-        expires_at: None,
-        created_by: "test",
-    };
+    let new = NewKey::plain("test", KeyScope::McpFull, "test");
     keys::create(tx, tenant.id, &new).map(|(_, key)| key)
 }
 

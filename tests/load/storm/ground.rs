@@ -7,8 +7,8 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use assay::accounts::keys::{self, NewKey, Prefix};
-use assay::accounts::{KeyScope, Plan, Reach, tenants};
+use assay::accounts::keys::{self, NewKey};
+use assay::accounts::{KeyScope, Plan, tenants};
 use assay::base::{Clock, Entropy, Fault};
 use assay::events::Bus;
 use assay::projects::agents::Profile;
@@ -119,16 +119,7 @@ fn furnish(tx: &mut Tx<'_>, n: usize, place: &Path, agent: &Path) -> Result<Stri
         ..NewProject::default()
     };
     projects::create(tx, tenant.id, project)?;
-    let new = NewKey {
-        name: "load",
-        scope: KeyScope::McpFull,
-        prefix: Prefix::Alch,
-        default_project: None,
-        reach: Reach::All,
-        ticket: None,
-        expires_at: None,
-        created_by: "load",
-    };
+    let new = NewKey::plain("load", KeyScope::McpFull, "load");
     keys::create(tx, tenant.id, &new).map(|(_, key)| key.reveal().to_owned())
 }
 
