@@ -20,11 +20,11 @@ ON CONFLICT DO NOTHING;
 
 -- name: waiting_for
 SELECT node_id FROM node_edges
-WHERE  parent_id = :parent AND tenant_id = :tenant LIMIT :limit;
+WHERE  ticket_id = :ticket AND parent_id = :parent AND tenant_id = :tenant LIMIT :limit;
 
 -- name: wait_for
 UPDATE node_edges SET parent_id = :to
-WHERE  node_id = :node AND parent_id = :from AND tenant_id = :tenant;
+WHERE  ticket_id = :ticket AND parent_id = :from AND node_id = :node AND tenant_id = :tenant;
 
 -- name: assign_job
 UPDATE nodes SET job_id = :job WHERE id = :id AND tenant_id = :tenant;

@@ -3,14 +3,18 @@ SELECT * FROM ticket_rows WHERE tenant_id = :tenant AND id = :id LIMIT 1;
 
 -- name: find_by_key
 SELECT * FROM ticket_rows
-WHERE  tenant_id = :tenant AND seq = :seq AND project_key = :key LIMIT 1;
+WHERE  project_id = (SELECT id FROM projects WHERE tenant_id = :tenant AND key = :key)
+       AND seq = :seq AND tenant_id = +:tenant LIMIT 1;
 
 -- name: find_by_number
 SELECT * FROM ticket_rows
 WHERE  tenant_id = :tenant AND project_id = :project AND seq = :seq LIMIT 1;
 
 -- name: list_by_number
-SELECT * FROM ticket_rows WHERE tenant_id = :tenant AND seq = :seq ORDER BY n LIMIT :limit;
+-- A tenant has few projects, and each has at most one ticket of a number.
+SELECT t.* FROM projects own JOIN ticket_rows t ON t.project_id = own.id
+WHERE  own.tenant_id = :tenant AND t.tenant_id = +:tenant AND t.seq = :seq
+ORDER  BY t.n LIMIT :limit;
 
 -- name: find_by_operation_key
 SELECT * FROM ticket_rows WHERE tenant_id = :tenant AND operation_key = :key LIMIT 1;

@@ -19,6 +19,7 @@
 //!   line where it prints an envelope.
 //! - [`store`]: `SQLite`, and the only folder that opens it: one writer thread with grouped,
 //!   durable commits, a pool of readers, named statements of `sql/`, migrations, blobs by hash.
+//!   A reader remembers answers until somebody writes, as `SQLite` itself tells.
 //! - [`accounts`]: tenants, people and their logins, keys and scopes, plans, the audit log.
 //! - [`jobs`]: the durable queue; it knows no domain.
 //! - [`projects`]: projects, environments, categories, settings, agent profiles, and git through
@@ -57,6 +58,9 @@
 //!   version refuses by name instead of ignoring them.
 //! - Rows of tickets are read through a view, `ticket_rows`, so that the names a ticket is shown
 //!   with are joined in one place.
+//! - Arguments are checked by a module of the gate and not by a crate: it knows exactly the part of
+//!   JSON Schema that our schemas use, builds in no time, and a full validator holds it to account
+//!   in a property test.
 //! - A node whose check was not satisfied is `failed` and `wants_round`: so a retry knows from the
 //!   record, and not from words, whether more work is wanted or the same step again.
 

@@ -1,5 +1,7 @@
 //! The caller, as every rule sees it: whose it is, who it is, and how far it reaches.
 
+use sha2::{Digest as _, Sha256};
+
 use super::plans::Plan;
 use super::users::Role;
 use crate::base::{KeyId, ProjectId, TenantId, TicketId, UserId};
@@ -110,6 +112,25 @@ impl Actor {
     #[must_use]
     pub const fn can_write(&self) -> bool {
         matches!(self.scope, KeyScope::McpFull)
+    }
+
+    /// What it sees, as a digest: two callers for whom it is the same get the same answer to
+    /// `question`, as long as that depends on nothing else of them.
+    #[must_use]
+    pub fn sight(&self, question: &str) -> [u8; 32] {
+        let mut digest = Sha256::new();
+        digest.update(self.tenant.bytes());
+        digest.update(self.default_project.as_ref().map_or(&[0; 16], ProjectId::bytes));
+        match &self.reach {
+            Reach::All => digest.update([0]),
+            Reach::Only(projects) => {
+                digest.update([1]);
+                digest.update(projects.len().to_le_bytes());
+                projects.iter().for_each(|project| digest.update(project.bytes()));
+            }
+        }
+        digest.update(question);
+        digest.finalize().into()
     }
 
     /// Whether it may touch the project.

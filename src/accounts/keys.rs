@@ -249,9 +249,12 @@ pub fn authenticate(read: &Read<'_>, text: &Secret) -> Result<Option<Recognised>
     if text.reveal().len() > LENGTH_MAX {
         return Ok(None);
     }
-    let params = params! { ":hash": text.digest() };
-    let found = read.find(sql!("accounts.sql", "authenticate_key"), params, |row| {
-        Ok((Key::from_row(row)?, row.word("plan", Plan::parse)?, row.get("ticket_ended")?))
+    let by_hash = sql!("accounts.sql", "authenticate_key");
+    let hash = text.digest();
+    let found = read.again("key", hash, || {
+        read.find(by_hash, params! { ":hash": hash }, |row| {
+            Ok((Key::from_row(row)?, row.word("plan", Plan::parse)?, row.get("ticket_ended")?))
+        })
     })?;
     let now = read.now();
     Ok(found.and_then(|(key, plan, ticket_ended): (Key, Plan, bool)| {

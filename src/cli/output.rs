@@ -17,7 +17,8 @@ pub(super) fn line(text: &str) -> io::Result<()> {
 
 /// A result for a program.
 pub(super) fn json(value: &impl Serialize) -> anyhow::Result<()> {
-    Ok(line(&serde_json::to_string_pretty(value)?)?)
+    // Through a value, for what is written out already would stay on one line.
+    Ok(line(&serde_json::to_string_pretty(&serde_json::to_value(value)?)?)?)
 }
 
 /// A remark for the person at the terminal.

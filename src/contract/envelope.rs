@@ -3,6 +3,7 @@
 
 use serde::Serialize;
 use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::code::wire;
 use super::spoken::{clean, message};
@@ -10,7 +11,7 @@ use crate::base::text::first_line;
 use crate::base::{Fault, NextAction};
 
 /// One answer of the invoke door. The keys stand in the order of the contract.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Envelope {
     /// Whether the tool did what was asked.
@@ -19,8 +20,8 @@ pub struct Envelope {
     pub tool: String,
     /// The result in one line.
     pub summary: String,
-    /// What the tool returns: an object, a list or null.
-    pub data: Value,
+    /// What the tool returns, written out: an object, a list or null.
+    pub data: Box<RawValue>,
     /// What went less than well, where the call succeeded all the same.
     pub warnings: Vec<String>,
     /// Calls that make sense next.
@@ -63,7 +64,7 @@ pub struct Suggestion {
 pub fn success(
     tool: &str,
     summary: &str,
-    data: Value,
+    data: Box<RawValue>,
     warnings: Vec<String>,
     next: &[NextAction],
 ) -> Envelope {
@@ -90,7 +91,7 @@ pub fn failure(tool: &str, fault: &Fault) -> (u16, Envelope) {
         ok: false,
         tool: clean(tool),
         summary: first_line(&message).to_owned(),
-        data: fault.data.clone().unwrap_or(Value::Null),
+        data: to_raw_value(&fault.data).expect("a value is JSON"),
         warnings: Vec::new(),
         next_actions: suggestions(&fault.next),
         error: Some(EnvelopeError { code: wire.envelope, message }),
@@ -134,7 +135,8 @@ mod tests {
             args: json!({ "scenarioLabel": "Homepage" }),
         }];
 
-        let said = success("get_run_failures", "3 of 12 checks failed.", json!({}), vec![], &next);
+        let data = to_raw_value(&json!({})).unwrap();
+        let said = success("get_run_failures", "3 of 12 checks failed.", data, vec![], &next);
 
         assert_eq!(keys(&said), ["ok", "tool", "summary", "data", "warnings", "nextActions"]);
         assert_eq!(said.next_actions[0].args, Some(json!({ "scenarioLabel": "Homepage" })));
@@ -167,7 +169,7 @@ mod tests {
         assert_eq!((status, said.retry_after_ms), (429, Some(1_500)));
         assert_eq!(keys(&said)[6..], ["error", "recoverable", "retryAfterMs"]);
         let (status, said) = failure("tracking_prove_jira_ticket", &unproved);
-        assert_eq!((status, said.data), (422, json!({ "proofVerdict": "failed" })));
+        assert_eq!((status, said.data.get()), (422, r#"{"proofVerdict":"failed"}"#));
     }
 
     #[test]

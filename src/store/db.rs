@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
+use super::memory::Memory;
 use super::migrate::{MIGRATIONS, Migration, migrate};
 use super::open::{self, Home};
 use super::row::Layouts;
@@ -40,11 +41,12 @@ struct Inner {
 struct Reader {
     conn: Connection,
     layouts: Layouts,
+    memory: Memory,
 }
 
 impl Reader {
     fn of(conn: Connection) -> Self {
-        Self { conn, layouts: Layouts::default() }
+        Self { conn, layouts: Layouts::default(), memory: Memory::default() }
     }
 }
 
@@ -141,7 +143,9 @@ impl Db {
         };
         let run = |sql| reader.conn.prepare_cached(sql)?.execute([]);
         run("BEGIN DEFERRED").map_err(Fault::internal)?;
-        let answer = view(&Read::new(&reader.conn, &reader.layouts, self.0.clock.now()));
+        reader.memory.begin();
+        let read = Read::new(&reader.conn, &reader.layouts, self.0.clock.now());
+        let answer = view(&read.with_memory(&reader.memory));
         // A connection that cannot end its read is dropped instead of being lent again.
         if run("COMMIT").is_ok() {
             let mut idle = self.0.idle.lock().unwrap_or_else(PoisonError::into_inner);

@@ -3,6 +3,7 @@
 
 mod blob;
 mod db;
+mod memory;
 mod migrate;
 mod open;
 mod row;
@@ -12,6 +13,7 @@ mod writer;
 
 pub use blob::{Blobs, Hash};
 pub use db::Db;
+pub use memory::Digest;
 pub use migrate::{MIGRATIONS, Migration, hash_of};
 pub use row::{Row, to_int, to_json};
 pub use sql::Sql;

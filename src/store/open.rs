@@ -68,7 +68,7 @@ pub(super) fn writer(path: &Path) -> Result<Connection, Fault> {
 pub(super) fn reader(path: &Path) -> Result<Connection, Fault> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = connect(path, flags)?;
-    settle(path, &conn, "PRAGMA query_only = ON; PRAGMA cache_size = -4000;")?;
+    settle(path, &conn, "PRAGMA query_only = ON; PRAGMA cache_size = -8000;")?;
     Ok(conn)
 }
 

@@ -5,6 +5,7 @@ use std::ops::Deref;
 
 use rusqlite::{Connection, ErrorCode, ffi};
 
+use super::memory::{Digest, Memory};
 use super::row::{Layouts, Row};
 use super::sql::Sql;
 use crate::base::{Code, Entropy, Fault, Id, Millis};
@@ -20,12 +21,19 @@ pub type Params<'p> = &'p [(&'p str, &'p dyn Value)];
 pub struct Read<'c> {
     conn: &'c Connection,
     layouts: &'c Layouts,
+    memory: Option<&'c Memory>,
     now: Millis,
 }
 
 impl<'c> Read<'c> {
     pub(super) const fn new(conn: &'c Connection, layouts: &'c Layouts, now: Millis) -> Self {
-        Self { conn, layouts, now }
+        Self { conn, layouts, memory: None, now }
+    }
+
+    /// The same view, of a connection that never writes and so may remember.
+    pub(super) const fn with_memory(mut self, memory: &'c Memory) -> Self {
+        self.memory = Some(memory);
+        self
     }
 
     /// The time at which this transaction began: one moment for all that it writes.
@@ -45,6 +53,22 @@ impl<'c> Read<'c> {
         match rows.next().map_err(|e| fault(sql, e))? {
             Some(row) => self.layouts.with(sql, |layout| map(&Row::new(row, layout))).map(Some),
             None => Ok(None),
+        }
+    }
+
+    /// What a reading answered before, as long as nobody has written since; else it is done, and
+    /// remembered. For what is asked again and again. `what` is the question, `asked` a digest of
+    /// everything that the answer depends on beside the database: no time may go into it. That
+    /// there is no answer is not remembered.
+    pub fn again<T: Clone + Send + 'static>(
+        &self,
+        what: &'static str,
+        asked: Digest,
+        read: impl FnOnce() -> Result<Option<T>, Fault>,
+    ) -> Result<Option<T>, Fault> {
+        match self.memory {
+            Some(memory) => memory.recall(self.conn, (what, asked), read),
+            None => read(),
         }
     }
 

@@ -163,7 +163,7 @@ impl Worker {
     /// Runs one call under its savepoint. An error here means that the whole group is lost:
     /// `SQLite` undoes the entire transaction when the disk is full or fails.
     fn run(&self, op: &mut dyn Op, events: &mut Vec<Event>) -> rusqlite::Result<()> {
-        self.conn.execute_batch("SAVEPOINT call")?;
+        self.execute("SAVEPOINT call")?;
         let read = Read::new(&self.conn, &self.layouts, self.clock.now());
         let mut tx = Tx::new(read, &self.entropy);
         if op.run(&mut tx) {
@@ -174,9 +174,14 @@ impl Worker {
                 None,
             ));
         } else {
-            self.conn.execute_batch("ROLLBACK TO call")?;
+            self.execute("ROLLBACK TO call")?;
         }
-        self.conn.execute_batch("RELEASE call")
+        self.execute("RELEASE call")
+    }
+
+    /// Runs a statement without parameters that is compiled once.
+    fn execute(&self, sql: &str) -> rusqlite::Result<()> {
+        self.conn.prepare_cached(sql)?.execute([]).map(drop)
     }
 }
 

@@ -198,29 +198,21 @@ pub fn add(tx: &mut Tx<'_>, tenant: TenantId, new: &NewNode<'_>) -> Result<NodeI
 }
 
 /// The nodes that wait for this one.
-pub fn waiting_for(
-    read: &Read<'_>,
-    tenant: TenantId,
-    parent: NodeId,
-) -> Result<Vec<NodeId>, Fault> {
+pub fn waiting_for(read: &Read<'_>, node: &Node) -> Result<Vec<NodeId>, Fault> {
     read.list(
         sql!("nodes.sql", "waiting_for"),
-        params! { ":tenant": tenant, ":parent": parent, ":limit": NODES_MAX },
+        params! { ":tenant": node.tenant, ":ticket": node.ticket, ":parent": node.id,
+        ":limit": NODES_MAX },
         |row| row.get("node_id"),
     )
 }
 
-/// Lets `node` wait for `to` instead of `from`.
-pub fn wait_for(
-    tx: &mut Tx<'_>,
-    tenant: TenantId,
-    node: NodeId,
-    from: NodeId,
-    to: NodeId,
-) -> Result<(), Fault> {
+/// Lets a node that waits for `before` wait for `now` instead.
+pub fn wait_for(tx: &mut Tx<'_>, waits: NodeId, before: &Node, now: NodeId) -> Result<(), Fault> {
     tx.run_one(
         sql!("nodes.sql", "wait_for"),
-        params! { ":tenant": tenant, ":node": node, ":from": from, ":to": to },
+        params! { ":tenant": before.tenant, ":ticket": before.ticket, ":node": waits,
+        ":from": before.id, ":to": now },
     )
 }
 

@@ -1,8 +1,6 @@
 //! From what a caller sent to arguments that fit a tool's schema. Forgiving where the meaning is
 //! certain, strict elsewhere, and all problems are told at once.
 
-use jsonschema::ValidationError;
-use jsonschema::error::ValidationErrorKind as Kind;
 use serde_json::{Map, Value};
 
 use super::tool::Entry;
@@ -33,14 +31,7 @@ pub(super) fn read(entry: &Entry, sent: Value) -> Result<Map<String, Value>, Fau
     drop_or_refuse_unknown(entry, &mut arguments, &mut issues, &mut code);
     coerce(&mut arguments, &entry.input_schema);
     let whole = Value::Object(arguments);
-    for error in entry.validator.iter_errors(&whole) {
-        let issue = problem(&error);
-        if matches!(error.kind(), Kind::Enum { .. })
-            && issues.iter().any(|known| known.path == issue.path)
-        {
-            // That a number is none of the words follows from its being a number.
-            continue;
-        }
+    for issue in entry.check.problems(&whole) {
         code = code.or_else(|| own_code(entry, &issue.path));
         issues.push(issue);
     }
@@ -202,76 +193,6 @@ fn refuse(entry: &Entry, code: Code, mut issues: Vec<Issue>) -> Fault {
         .fold(Fault::new(code, message), |fault, issue| fault.issue(issue.path, issue.message))
 }
 
-/// One problem that the schema found, in words that say what to send.
-fn problem(error: &ValidationError<'_>) -> Issue {
-    let mut path = dotted(error.instance_path().as_str());
-    let message = match error.kind() {
-        Kind::Required { property } => {
-            let name = property.as_str().unwrap_or_default();
-            path = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
-            "is missing".to_owned()
-        }
-        Kind::Enum { options } => {
-            let options: Vec<&str> =
-                options.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-            let sent = cut(&error.instance().to_string(), SHOWN_MAX);
-            format!("{sent} is none of {}", options.join(", "))
-        }
-        Kind::Type { .. } => {
-            let expected = error.to_string();
-            let expected = expected.rsplit("of type").next().unwrap_or("").trim().replace('"', "");
-            format!("expected {}, got {}", with_article(&expected), kind_of(error.instance()))
-        }
-        Kind::Format { format } => format!("expected a {format}"),
-        Kind::MinLength { limit: 1 } => "must not be empty".to_owned(),
-        Kind::MinLength { limit } => format!("needs at least {limit} characters"),
-        Kind::MaxLength { limit } => format!("may have at most {limit} characters"),
-        Kind::Minimum { limit } => format!("must be at least {limit}"),
-        Kind::Maximum { limit } => format!("may be at most {limit}"),
-        Kind::MaxItems { limit } => format!("may have at most {limit} entries"),
-        Kind::AdditionalProperties { unexpected } => {
-            format!("has unknown members: {}", cut(&unexpected.join(", "), SHOWN_MAX))
-        }
-        _ => cut(&error.to_string(), SHOWN_MAX * 3),
-    };
-    Issue { path, message }
-}
-
-fn with_article(kind: &str) -> String {
-    let article = if kind.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
-    format!("{article} {kind}")
-}
-
-fn kind_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "an array",
-        Value::Object(_) => "an object",
-    }
-}
-
-/// A JSON pointer as people write paths: `/attachments/1/key` is `attachments[1].key`.
-fn dotted(pointer: &str) -> String {
-    let mut out = String::new();
-    for part in pointer.split('/').skip(1) {
-        let part = part.replace("~1", "/").replace("~0", "~");
-        if !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()) {
-            out.push('[');
-            out.push_str(&part);
-            out.push(']');
-        } else {
-            if !out.is_empty() {
-                out.push('.');
-            }
-            out.push_str(&part);
-        }
-    }
-    out
-}
-
 /// The nearest of some names, if one is near at all.
 pub(super) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let name = cut(&name.to_lowercase().replace('-', "_"), SHOWN_MAX);
@@ -301,13 +222,6 @@ fn distance(one: &str, other: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_pointer_is_shown_as_people_write_paths() {
-        assert_eq!(dotted(""), "");
-        assert_eq!(dotted("/attachments/1/key"), "attachments[1].key");
-        assert_eq!(dotted("/a~1b/0"), "a/b[0]");
-    }
 
     #[test]
     fn a_near_name_is_found_and_a_far_one_is_not() {

@@ -7,6 +7,7 @@
 //! entry, documentation page, scope and quota all come from that definition.
 
 pub mod arguments;
+mod check;
 pub mod context;
 pub mod gate;
 pub mod jobs;

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use jsonschema::Validator;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::check::Check;
 use super::context::Cx;
 use super::schema;
 use crate::accounts::{Actor, Feature};
@@ -86,12 +87,20 @@ impl<T> Done<T> {
 pub struct Reply {
     /// One line for people and agents.
     pub summary: String,
-    /// The answer; always an object.
-    pub data: Value,
+    /// The answer, written out; always an object.
+    pub data: Box<RawValue>,
     /// What is odd, though it did not stop the call.
     pub warnings: Vec<String>,
     /// What to call next.
     pub next: Vec<NextAction>,
+}
+
+impl Reply {
+    /// The answer as a value, for who looks into it.
+    #[must_use]
+    pub fn value(&self) -> Value {
+        serde_json::from_str(self.data.get()).unwrap_or_default()
+    }
 }
 
 /// A tool.
@@ -179,7 +188,7 @@ pub struct Entry {
     pub input_schema: Arc<Map<String, Value>>,
     /// The schema of the answer, as every client takes it.
     pub output_schema: Arc<Map<String, Value>>,
-    pub(super) validator: Validator,
+    pub(super) check: Check,
     pub(super) refuse_unserved: RefuseUnserved,
     pub(super) call: Call,
 }
@@ -188,7 +197,8 @@ impl Entry {
     /// The entry of a tool.
     ///
     /// # Panics
-    /// If the schema of its arguments is no schema; a test builds every entry.
+    /// If the schema of its arguments has a rule that the check does not know; a test builds every
+    /// entry.
     #[must_use]
     pub fn of<T: Tool>() -> Self {
         let reads = SchemaSettings::draft2020_12;
@@ -196,10 +206,8 @@ impl Entry {
         if T::CONFIRM {
             add_confirm(&mut input);
         }
-        let validator = jsonschema::options()
-            .should_validate_formats(true)
-            .build(&Value::Object(schema::checked(derived::<T::Input>(reads()))))
-            .expect("the schema of a tool's arguments is a schema");
+        let check = Check::of(&schema::checked(derived::<T::Input>(reads())))
+            .unwrap_or_else(|unknown| panic!("the arguments of {} have {unknown}", T::NAME));
         Self {
             name: T::NAME,
             title: T::TITLE,
@@ -216,7 +224,7 @@ impl Entry {
             input_schema: Arc::new(input),
             // What is left out where it says nothing must not be promised.
             output_schema: Arc::new(schema::output(derived::<T::Output>(reads().for_serialize()))),
-            validator,
+            check,
             refuse_unserved: T::refuse_unserved,
             call: call::<T>,
         }
@@ -246,7 +254,7 @@ fn call<T: Tool>(
             Fault::new(Code::InvalidArgument, format!("The arguments are not usable: {error}."))
         })?;
         let done = T::run(&cx, input).await?;
-        let data = serde_json::to_value(done.data).map_err(Fault::internal)?;
+        let data = serde_json::value::to_raw_value(&done.data).map_err(Fault::internal)?;
         Ok(Reply { summary: done.summary, data, warnings: done.warnings, next: done.next })
     }
     .boxed()

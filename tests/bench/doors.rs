@@ -44,6 +44,7 @@ pub(crate) async fn measure(bench: &Bench, rows: &mut Vec<Row>) -> anyhow::Resul
     let house = House::new(&bench.assay).await?;
     house.multiply(TICKETS, true)?;
     let server = house.serve(&[])?;
+    server.settle()?;
     let refs: Vec<String> =
         (0..ASKED).map(|n| format!("ACME-{}", 101 + n * (TICKETS / ASKED))).collect();
 
@@ -244,6 +245,7 @@ async fn filled(assay: &Path, count: u32) -> anyhow::Result<(House, Server, Side
     let house = House::new(assay).await?;
     house.multiply(count, false)?;
     let server = house.serve(&[])?;
+    server.settle()?;
     let asked = house.invoke("get_ticket", r#"{"ticket": "ACME-1"}"#);
     let said: Value = serde_json::from_slice(&load::once(server.address, &asked).await?.body)?;
     let project = said["data"]["ticket"]["projectId"].as_str().context("a project")?.to_owned();

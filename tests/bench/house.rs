@@ -203,6 +203,23 @@ impl Server {
         Ok(Self { child, address })
     }
 
+    /// Waits until it does nothing of its own accord any more: it looks through a large database
+    /// once after it has started.
+    pub(crate) fn settle(&self) -> anyhow::Result<()> {
+        let mut before = u64::MAX;
+        loop {
+            let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
+            let rest = stat.rsplit(')').next().unwrap_or_default();
+            let mut ticks = rest.split_whitespace().skip(11).map(str::parse::<u64>);
+            let used = ticks.next().context("utime")?? + ticks.next().context("stime")??;
+            if used.saturating_sub(before) <= 1 && before != u64::MAX {
+                return Ok(());
+            }
+            before = used;
+            std::thread::sleep(Duration::from_millis(500));
+        }
+    }
+
     /// The memory it holds, in MiB.
     pub(crate) fn memory(&self) -> anyhow::Result<f64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;

@@ -215,3 +215,43 @@ async fn a_full_disk_refuses_calls_whole_and_is_forgotten_once_there_is_room() {
     assert_eq!(slugs(&db).await.len(), 100);
     db.check().await.unwrap();
 }
+
+#[tokio::test]
+async fn an_answer_is_remembered_until_somebody_writes_whoever_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let db = open(dir.path()).unwrap();
+    add(&db, "one").await.unwrap();
+    let read = std::cell::Cell::new(0);
+    let ask = |digest: [u8; 32]| {
+        db.glance(|view| {
+            view.again("slugs", digest, || {
+                read.set(read.get() + 1);
+                view.list(SLUGS, params! {}, |row| row.get::<String>("slug")).map(Some)
+            })
+        })
+        .unwrap()
+        .unwrap()
+    };
+
+    assert_eq!((ask([1; 32]), ask([1; 32])), (vec!["one".to_owned()], vec!["one".to_owned()]));
+    assert_eq!(read.get(), 1);
+    ask([2; 32]);
+    assert_eq!(read.get(), 2, "another question is another answer");
+
+    add(&db, "two").await.unwrap();
+    assert_eq!((ask([1; 32]), read.get()), (vec!["one".to_owned(), "two".to_owned()], 3));
+
+    // Another program on the same file.
+    db.raw("DELETE FROM tenants WHERE slug = 'one'").unwrap();
+    assert_eq!((ask([1; 32]), read.get()), (vec!["two".to_owned()], 4));
+}
+
+#[tokio::test]
+async fn that_there_is_no_answer_is_not_remembered() {
+    let dir = tempfile::tempdir().unwrap();
+    let db = open(dir.path()).unwrap();
+    let ask =
+        |answer: Option<u8>| db.glance(|view| view.again("none", [0; 32], || Ok(answer))).unwrap();
+
+    assert_eq!((ask(None), ask(Some(1)), ask(Some(2))), (None, Some(1), Some(1)));
+}

@@ -111,8 +111,9 @@ fn check_short(text: &str) -> Result<(), String> {
     if authority.contains('/') {
         return Err(format!("It is a relative path. {EXPECTED}"));
     }
-    // `ext::sh -c …` and its like name a helper program rather than a host.
-    if path.starts_with(':') {
+    // `ext::sh -c …` and its like name a helper program rather than a host. Where git looks for the
+    // two colons is its own affair: no path has them.
+    if text.contains("::") {
         return Err(format!("It names a transport helper, and none is ever run. {EXPECTED}"));
     }
     let (user, host) = authority.rsplit_once('@').unwrap_or(("", authority));
@@ -158,6 +159,7 @@ mod tests {
             "",
             "ext::sh -c touch% /tmp/x",
             "fd::3",
+            "ext:@::",
             "--upload-pack=touch /tmp/x",
             "-u",
             "ssh://-oProxyCommand=x/r",

@@ -79,7 +79,7 @@ fn succeed_with(
     stopped: &Node,
     nodes: &[Node],
 ) -> Result<(), Fault> {
-    let waiting = node::waiting_for(tx, ticket.tenant, stopped.id)?;
+    let waiting = node::waiting_for(tx, stopped)?;
     let successor = node::add(
         tx,
         ticket.tenant,
@@ -93,7 +93,7 @@ fn succeed_with(
         },
     )?;
     for waits in waiting {
-        node::wait_for(tx, ticket.tenant, waits, stopped.id, successor)?;
+        node::wait_for(tx, waits, stopped, successor)?;
     }
     Ok(())
 }

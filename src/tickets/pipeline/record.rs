@@ -359,7 +359,7 @@ pub(super) fn add_round(
     nodes: &[Node],
     findings: &str,
 ) -> Result<(), Fault> {
-    let waiting = node::waiting_for(tx, tenant, after.id)?;
+    let waiting = node::waiting_for(tx, after)?;
     let mut kinds = vec![NodeKind::Implement];
     if after.kind == NodeKind::Review || nodes.iter().any(|node| node.kind == NodeKind::Review) {
         kinds.push(NodeKind::Review);
@@ -380,7 +380,7 @@ pub(super) fn add_round(
         last = node::add(tx, tenant, &new)?;
     }
     for waits in waiting {
-        node::wait_for(tx, tenant, waits, after.id, last)?;
+        node::wait_for(tx, waits, after, last)?;
     }
     Ok(())
 }

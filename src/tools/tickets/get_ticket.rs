@@ -1,7 +1,10 @@
 //! `get_ticket`: the digest of one ticket.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::json;
 
 use super::wire::{self, TicketWire};
@@ -34,7 +37,7 @@ pub struct Input {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_field_names, reason = "outputTokens is the contract's name")]
-pub struct Output {
+struct Output {
     /// The ticket.
     ticket: TicketWire,
     /// Agent turns used so far.
@@ -155,15 +158,21 @@ impl Tool for GetTicket {
     const EXAMPLE: &'static str = r#"{ "ticket": "ACME-42" }"#;
 
     type Input = Input;
-    type Output = Output;
+    type Output = Remembered;
 
-    async fn run(cx: &Cx, input: Input) -> Result<Done<Output>, Fault> {
-        let (output, asks) =
-            cx.glance(|read, actor| show(read, actor, super::find(read, actor, &input.ticket)?))?;
+    async fn run(cx: &Cx, input: Input) -> Result<Done<Remembered>, Fault> {
+        let shown = cx.glance(|read, actor| {
+            let sight = actor.sight(&input.ticket);
+            let show = || show(read, actor, super::find(read, actor, &input.ticket)?);
+            read.again(Self::NAME, sight, || show().map(Arc::new).map(Some))
+        })?;
+        let shown = shown.ok_or_else(|| Fault::internal("a ticket was found and not shown"))?;
+        let Shown { output, asks } = &*shown;
+        let asks = *asks;
         let named = output.ticket.ticket_ref.clone();
         let summary = format!("{named} is {} ({}).", output.ticket.status, output.outcome);
         let status = output.ticket.status;
-        let done = Done::new(output, summary);
+        let done = Done::new(Remembered(shown), summary);
         let of = json!({ "ticket": named });
         Ok(match (status, asks) {
             (_, true) => done.next("Answer its question", "reply_ticket", of),
@@ -175,8 +184,33 @@ impl Tool for GetTicket {
     }
 }
 
+/// The answer about a ticket, as it is kept until somebody writes: whoever waits for a ticket asks
+/// every few seconds.
+pub struct Remembered(Arc<Shown>);
+
 /// The answer, and whether the ticket waits for one from a person.
-fn show(read: &Read<'_>, actor: &Actor, ticket: Ticket) -> Result<(Output, bool), Fault> {
+struct Shown {
+    output: Output,
+    asks: bool,
+}
+
+impl Serialize for Remembered {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.0.output.serialize(to)
+    }
+}
+
+impl JsonSchema for Remembered {
+    fn schema_name() -> Cow<'static, str> {
+        Output::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Output::json_schema(generator)
+    }
+}
+
+fn show(read: &Read<'_>, actor: &Actor, ticket: Ticket) -> Result<Shown, Fault> {
     let mut digest = brief(read, ticket)?;
     let parents = digest.parents.iter().map(|parent| parent.id).collect();
     let wire = wire::ticket_with(&digest.ticket, parents);
@@ -208,7 +242,7 @@ fn show(read: &Read<'_>, actor: &Actor, ticket: Ticket) -> Result<(Output, bool)
         depends_on_tickets: digest.parents.iter().map(related).collect(),
         follow_on_tickets: digest.children.iter().map(related).collect(),
     };
-    Ok((output, digest.question.is_some()))
+    Ok(Shown { output, asks: digest.question.is_some() })
 }
 
 fn graph(digest: &Digest<Outline>) -> GraphSummary {

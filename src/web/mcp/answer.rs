@@ -6,6 +6,7 @@ use http::{HeaderValue, StatusCode};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, ErrorCode};
 use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
 use super::address::Dialect;
@@ -26,9 +27,9 @@ pub(super) fn outcome(
         (Dialect::Envelope, Ok(reply)) => {
             let Reply { summary, data, warnings, next } = reply;
             let said = envelope::success(tool, &summary, data, warnings, &next);
-            Ok(structured(plain(&said)))
+            Ok(structured(&to_raw_value(&said).expect("an envelope is JSON")))
         }
-        (Dialect::Jsonrpc | Dialect::Object, Ok(reply)) => Ok(structured(reply.data)),
+        (Dialect::Jsonrpc | Dialect::Object, Ok(reply)) => Ok(structured(&reply.data)),
         (Dialect::Jsonrpc, Err(fault)) => Err(rpc_error(&fault)),
         (Dialect::Envelope, Err(fault)) => {
             Ok(failed(plain(&envelope::failure(tool, &fault).1).to_string()))
@@ -58,9 +59,9 @@ pub(super) fn rpc_error(fault: &Fault) -> ErrorData {
 }
 
 /// A success: the value for programs, and the same as text for models.
-fn structured(value: Value) -> CallToolResult {
-    let mut result = CallToolResult::success(vec![ContentBlock::text(value.to_string())]);
-    result.structured_content = Some(value);
+fn structured(written: &RawValue) -> CallToolResult {
+    let mut result = CallToolResult::success(vec![ContentBlock::text(written.get())]);
+    result.structured_content = serde_json::from_str(written.get()).ok();
     result
 }
 
@@ -121,7 +122,7 @@ mod tests {
     fn reply() -> Reply {
         Reply {
             summary: "Found it.".to_owned(),
-            data: json!({ "count": 1 }),
+            data: to_raw_value(&json!({ "count": 1 })).expect("plain data"),
             warnings: vec![],
             next: vec![],
         }

@@ -169,6 +169,7 @@ mod tests {
         let schema = enveloped(data.as_object().expect("an object"));
         let check = jsonschema::validator_for(&Value::Object(schema)).expect("a schema");
         let say = |data: Value| {
+            let data = serde_json::value::to_raw_value(&data).expect("plain data");
             let said = envelope::success("count", "One.", data, vec!["Old.".to_owned()], &[]);
             serde_json::to_value(said).expect("plain data")
         };

@@ -217,7 +217,7 @@ impl ServerHandler for Handler {
             Some(resources::Known::Ticket(reference)) => {
                 let args = serde_json::json!({ "ticket": reference });
                 match self.call(visit, "get_ticket", args, &context).await {
-                    Ok(reply) => reply.data.to_string(),
+                    Ok(reply) => reply.data.get().to_owned(),
                     Err(fault) if fault.code == Code::NotFound => {
                         return Err(resources::unknown(&request.uri));
                     }

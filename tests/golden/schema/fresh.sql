@@ -133,11 +133,11 @@ CREATE TABLE migrations (
 ) STRICT;
 
 CREATE TABLE node_edges (
-    node_id   BLOB NOT NULL REFERENCES nodes (id),
-    parent_id BLOB NOT NULL REFERENCES nodes (id),
-    tenant_id BLOB NOT NULL REFERENCES tenants (id),
     ticket_id BLOB NOT NULL REFERENCES tickets (id),
-    PRIMARY KEY (node_id, parent_id)
+    parent_id BLOB NOT NULL REFERENCES nodes (id),
+    node_id   BLOB NOT NULL REFERENCES nodes (id),
+    tenant_id BLOB NOT NULL REFERENCES tenants (id),
+    PRIMARY KEY (ticket_id, parent_id, node_id)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE nodes (
@@ -391,10 +391,6 @@ CREATE INDEX landings_intended ON landings (repository, base_branch, created_at)
 
 CREATE UNIQUE INDEX landings_once ON landings (ticket_id) WHERE state = 'landed';
 
-CREATE INDEX node_edges_by_parent ON node_edges (parent_id);
-
-CREATE INDEX node_edges_by_ticket ON node_edges (ticket_id);
-
 CREATE INDEX projects_by_name ON projects (tenant_id, name_norm, id);
 
 CREATE INDEX proof_evidence_by_hash ON proof_evidence (hash);
@@ -430,8 +426,6 @@ CREATE UNIQUE INDEX tickets_by_operation_key ON tickets (tenant_id, operation_ke
 CREATE INDEX tickets_by_project ON tickets (project_id);
 
 CREATE INDEX tickets_by_project_status ON tickets (project_id, status);
-
-CREATE INDEX tickets_by_seq ON tickets (tenant_id, seq);
 
 CREATE INDEX tickets_by_tenant ON tickets (tenant_id);
 

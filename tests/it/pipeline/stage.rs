@@ -122,7 +122,7 @@ impl Stage {
             cancel: CancellationToken::new(),
             request: Entropy::system().id(Clock::system().now()),
         };
-        Ok(self.app.gate().call(&self.caller, tool, args, context).await?.data)
+        Ok(self.app.gate().call(&self.caller, tool, args, context).await?.value())
     }
 
     /// Calls a tool, which must go well.

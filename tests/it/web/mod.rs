@@ -93,7 +93,7 @@ impl Server {
         let request: RequestId = Entropy::seeded(9).id(self.clock.now());
         let context =
             CallContext { via: "cli", progress: None, cancel: CancellationToken::new(), request };
-        self.app.gate().call(&caller, tool, arguments, context).await.unwrap().data
+        self.app.gate().call(&caller, tool, arguments, context).await.unwrap().value()
     }
 
     async fn dispatch(&self, tenant: &Tenant, title: &str) {
