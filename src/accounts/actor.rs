@@ -126,7 +126,9 @@ impl Actor {
             Reach::Only(projects) => {
                 digest.update([1]);
                 digest.update(projects.len().to_le_bytes());
-                projects.iter().for_each(|project| digest.update(project.bytes()));
+                for project in projects {
+                    digest.update(project.bytes());
+                }
             }
         }
         digest.update(question);

@@ -91,7 +91,7 @@ pub fn failure(tool: &str, fault: &Fault) -> (u16, Envelope) {
         ok: false,
         tool: clean(tool),
         summary: first_line(&message).to_owned(),
-        data: to_raw_value(&fault.data).expect("a value is JSON"),
+        data: to_raw_value(&fault.data).unwrap_or_else(|_| RawValue::NULL.to_owned()),
         warnings: Vec::new(),
         next_actions: suggestions(&fault.next),
         error: Some(EnvelopeError { code: wire.envelope, message }),

@@ -15,14 +15,17 @@ const KEPT_MAX: usize = 2_500;
 /// A digest of what was asked: as good as unique.
 pub type Digest = [u8; 32];
 
-/// Answers by the question, and by what was asked.
+/// A question, and a digest of what it was asked of.
+type Asked = (&'static str, Digest);
+
+/// What was answered.
 #[derive(Default)]
 pub(super) struct Memory {
     /// The database's version that the answers are of.
     version: Cell<Option<i64>>,
     /// Whether the version was looked at in this transaction, throughout which it stays.
     is_sure: Cell<bool>,
-    known: RefCell<HashMap<(&'static str, Digest), Box<dyn Any + Send>>>,
+    known: RefCell<HashMap<Asked, Box<dyn Any + Send>>>,
 }
 
 impl Memory {
@@ -36,7 +39,7 @@ impl Memory {
     pub(super) fn recall<T: Clone + Send + 'static>(
         &self,
         conn: &Connection,
-        asked: (&'static str, Digest),
+        asked: Asked,
         read: impl FnOnce() -> Result<Option<T>, Fault>,
     ) -> Result<Option<T>, Fault> {
         self.make_sure(conn)?;

@@ -262,7 +262,9 @@ impl Path<'_> {
             }
             Self::Entry(of, index) => {
                 of.write(out);
-                out.push_str(&format!("[{index}]"));
+                out.push('[');
+                out.push_str(&index.to_string());
+                out.push(']');
             }
         }
     }
