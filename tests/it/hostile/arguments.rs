@@ -105,3 +105,44 @@ async fn both_doors(house: &House, tool: &str, args: &Value) {
     let answer = house.post("/mcp", body.to_string()).await;
     answer.is_of_mcp();
 }
+
+/// What clients send for an argument that their person left empty.
+#[test]
+fn an_argument_left_empty_is_absent_or_refused_by_its_name() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let house = runtime.block_on(House::start());
+    runtime
+        .block_on(house.invoke("dispatch_ticket", &json!({ "title": "One", "project": "ACME" })));
+    let outcome = |answer: &Value| (answer["ok"].clone(), answer["error"]["code"].clone());
+
+    for tool in Registry::new().all() {
+        let mut base: Map<String, Value> = serde_json::from_str(tool.example).unwrap();
+        for (name, here) in [("project", "ACME"), ("ticket", "ACME-1")] {
+            base.entry(name).and_modify(|value| *value = json!(here));
+        }
+        for (name, _) in tool.input_schema["properties"].as_object().unwrap() {
+            let ask = |value: Option<Value>| {
+                let mut args = base.clone();
+                args.remove(name);
+                args.extend(value.map(|value| (name.clone(), value)));
+                // Each call is one of its own.
+                args.shift_remove("operation_key");
+                runtime.block_on(house.invoke(tool.name, &Value::Object(args)))
+            };
+            let whole = ask(base.get(name).cloned());
+            let absent = ask(None);
+            let null = ask(Some(Value::Null));
+            assert_eq!(outcome(&null), outcome(&absent), "{} without {name}", tool.name);
+            for empty in [json!(""), json!("null"), json!([null]), json!(["null"])] {
+                let answer = ask(Some(empty.clone()));
+                let message = answer["error"]["message"].as_str().unwrap_or_default();
+                let told = answer["ok"] == true
+                    || message.contains(name)
+                    || [&absent, &whole].iter().any(|same| outcome(same) == outcome(&answer))
+                    || answer["error"]["code"] == "not_found";
+                assert!(told, "{} with {name}: {empty} answers {answer}", tool.name);
+                assert_ne!(answer["error"]["code"], "internal", "{}: {name}", tool.name);
+            }
+        }
+    }
+}
