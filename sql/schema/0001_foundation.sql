@@ -205,6 +205,41 @@ CREATE TABLE ticket_dependencies (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX ticket_dependencies_by_parent ON ticket_dependencies (parent_id);
 
+-- Where briefs like a ticket's are looked up: a key stands for words of its brief, its numbers and
+-- its project, so tickets that share one may ask for the same. Six rows a ticket at most.
+CREATE TABLE ticket_keys (
+    key       INTEGER NOT NULL,
+    ticket_n  INTEGER NOT NULL REFERENCES tickets (n),
+    tenant_id BLOB NOT NULL REFERENCES tenants (id),
+    PRIMARY KEY (key, ticket_n)
+) STRICT, WITHOUT ROWID;
+
+-- A ticket that was split when it was filed, as it was asked for. Its phases are tickets.
+CREATE TABLE chains (
+    root_id     BLOB PRIMARY KEY REFERENCES tickets (id),
+    tenant_id   BLOB NOT NULL REFERENCES tenants (id),
+    title       TEXT NOT NULL,
+    description TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE chain_phases (
+    root_id   BLOB NOT NULL REFERENCES chains (root_id),
+    position  INTEGER NOT NULL CHECK (position > 0),
+    ticket_id BLOB NOT NULL UNIQUE REFERENCES tickets (id),
+    tenant_id BLOB NOT NULL REFERENCES tenants (id),
+    PRIMARY KEY (root_id, position)
+) STRICT, WITHOUT ROWID;
+
+-- The conversation that a ticket was drafted from, without its secrets, and the title and
+-- description that came with it.
+CREATE TABLE ticket_conversations (
+    ticket_id   BLOB PRIMARY KEY REFERENCES tickets (id),
+    tenant_id   BLOB NOT NULL REFERENCES tenants (id),
+    title       TEXT NOT NULL,
+    description TEXT NOT NULL,
+    turns       TEXT NOT NULL CHECK (json_valid(turns))
+) STRICT, WITHOUT ROWID;
+
 -- One unit of a ticket's graph. `attempt` counts the runs that were started.
 CREATE TABLE nodes (
     id             BLOB PRIMARY KEY CHECK (length(id) = 16),

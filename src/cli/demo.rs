@@ -229,10 +229,14 @@ fn file(tx: &mut Tx<'_>, tenant: &Tenant, project: &Project, asked: &Asked) -> R
         },
         category: Some("Demonstration".to_owned()),
         operation_key: Some(asked.key.to_owned()),
+        override_duplicate: false,
+        no_split: true,
+        predrafted: true,
+        conversation: Vec::new(),
         source: "cli".to_owned(),
         actor: "assay serve --demo".to_owned(),
     };
     match dispatch::dispatch(tx, tenant.id, project, &dispatch)? {
-        Dispatched::Filed(_) | Dispatched::Replayed(_) => Ok(()),
+        Dispatched::Filed { .. } | Dispatched::Replayed(_) | Dispatched::Folded(_) => Ok(()),
     }
 }

@@ -12,6 +12,7 @@ use crate::base::Fault;
 use crate::base::text::or_list;
 use crate::projects::Project;
 use crate::projects::agents::{Builtin, Profile};
+use crate::projects::dispatching::Likeness;
 use crate::projects::settings::{LandingStrategy, Settings, VerifyCommand};
 
 /// The most that is read of a settings document, in bytes.
@@ -41,10 +42,12 @@ enum What {
     RequireFullyVerified,
     ImplementRounds,
     Concurrency,
+    DuplicateThreshold,
+    SplitAbove,
     Settings,
 }
 
-const NAMES: [(&str, What); 13] = [
+const NAMES: [(&str, What); 15] = [
     ("name", What::Label),
     ("description", What::Description),
     ("base-url", What::BaseUrl),
@@ -57,6 +60,8 @@ const NAMES: [(&str, What); 13] = [
     ("require-fully-verified", What::RequireFullyVerified),
     ("implement-rounds", What::ImplementRounds),
     ("concurrency", What::Concurrency),
+    ("duplicate-threshold", What::DuplicateThreshold),
+    ("split-above", What::SplitAbove),
     ("settings", What::Settings),
 ];
 
@@ -89,6 +94,8 @@ impl Setting {
   require-fully-verified=BOOL  whether every assertion must be confirmed before a ticket lands
   implement-rounds=N           how many times an agent may implement a ticket
   concurrency=N                how many nodes run at once
+  duplicate-threshold=SHARE    how alike briefs of one ticket are: 0.7 unless set, 0 for never
+  split-above=N                the nodes above which a brief in parts becomes a chain of tickets
   settings=FILE|-              the whole settings document, or what `project show --json`
                                prints, from a file or standard input";
 
@@ -136,6 +143,17 @@ impl Setting {
             }
             What::Concurrency => {
                 settings.limits.concurrency = value_of("concurrency", &value, "a number")?;
+            }
+            What::DuplicateThreshold => {
+                let expected = "a share from 0 to 1";
+                let share: f64 = value_of("duplicate-threshold", &value, expected)?;
+                settings.dispatch.duplicate_threshold =
+                    Likeness::try_from(share).map_err(|_| {
+                        Fault::argument("duplicate-threshold", "expected a share from 0 to 1.")
+                    })?;
+            }
+            What::SplitAbove => {
+                settings.dispatch.split_above = value_of("split-above", &value, "a number")?;
             }
             What::Settings => *settings = settings_of(&value)?,
         }

@@ -2,6 +2,7 @@
 
 pub mod agents;
 pub mod categories;
+pub mod dispatching;
 pub mod environments;
 pub mod git;
 pub mod health;

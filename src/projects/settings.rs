@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::agents::Profile;
+use super::dispatching::Dispatching;
 use crate::base::text::or_list;
 use crate::base::{Code, Fault, Issue};
 use crate::words;
@@ -46,6 +47,8 @@ pub struct Settings {
     pub landing: Landing,
     /// How much may be tried, and how much at once.
     pub limits: Limits,
+    /// How a brief is judged before it becomes a ticket.
+    pub dispatch: Dispatching,
 }
 
 /// Which agents there are, and which of them does what.
@@ -203,6 +206,7 @@ impl Settings {
         };
         within("limits.implementRounds", self.limits.implement_rounds, 20);
         within("limits.concurrency", self.limits.concurrency, 64);
+        within("dispatch.splitAbove", self.dispatch.split_above, 1_000);
         if issues.is_empty() { Ok(()) } else { Err(refused(issues)) }
     }
 
@@ -257,8 +261,10 @@ fn shape_issues(document: &Value) -> Vec<Issue> {
             "verify" => verify_shape(value, &mut issues),
             "landing" => part::<Landing>(name, value, &mut issues),
             "limits" => part::<Limits>(name, value, &mut issues),
+            "dispatch" => part::<Dispatching>(name, value, &mut issues),
             _ => {
-                let said = "is not a setting; there are agents, verify, landing and limits.";
+                let said =
+                    "is not a setting; there are agents, verify, landing, limits and dispatch.";
                 issues.push(issue(name, said));
             }
         }
@@ -373,6 +379,7 @@ mod tests {
             "verify": [{ "name": "t", "command": "x" }, { "name": "u" }],
             "landing": { "strategy": "rebase" },
             "limits": { "concurrency": "2" },
+            "dispatch": { "duplicateThreshold": 1.5 },
             "colour": true
         });
 
@@ -382,6 +389,7 @@ mod tests {
             "settings.verify[1]",
             "settings.landing",
             "settings.limits",
+            "settings.dispatch",
             "settings.colour",
         ];
         assert_eq!(paths(&document), expected);
@@ -403,7 +411,8 @@ mod tests {
                 { "name": "t", "command": "x", "timeoutSecs": 0 },
                 { "name": "t", "command": "x" }
             ],
-            "limits": { "implementRounds": 0, "concurrency": 1000 }
+            "limits": { "implementRounds": 0, "concurrency": 1000 },
+            "dispatch": { "splitAbove": 0 }
         });
 
         let expected = [
@@ -418,6 +427,7 @@ mod tests {
             "settings.verify[2].name",
             "settings.limits.implementRounds",
             "settings.limits.concurrency",
+            "settings.dispatch.splitAbove",
         ];
         assert_eq!(paths(&document), expected);
     }

@@ -1,10 +1,13 @@
 //! Filing a ticket: replay, parents, number, graph, and the first step, all in one transaction.
 
+use super::draft::{self, Turn};
+use super::duplicates::{self, Duplicate};
 use super::pipeline::{self, plan};
+use super::similarity::Profile;
 use super::states::{Kind, Origin, PassProfile, Preset, Status};
 use super::ticket::{self, Requester, Ticket};
 use super::timeline::{self, Happened, Line};
-use super::{classify, dependencies, node, reference};
+use super::{chain, classify, conversations, dependencies, node, reference};
 use crate::base::{Code, Fault, NextAction, TenantId, TicketId, text};
 use crate::projects::{self, Project};
 use crate::store::{Read, Tx, to_int};
@@ -45,6 +48,14 @@ pub struct Dispatch {
     pub category: Option<String>,
     /// The idempotency key.
     pub operation_key: Option<String>,
+    /// Whether it is filed although a ticket like it is there.
+    pub override_duplicate: bool,
+    /// Whether it stays one ticket, however large.
+    pub no_split: bool,
+    /// Whether title and description are filed as they are: neither drafted nor split.
+    pub predrafted: bool,
+    /// What was said before, oldest first. Title and description are drafted from it.
+    pub conversation: Vec<Turn>,
     /// How the ticket came in: `mcp`, `dashboard` and the like.
     pub source: String,
     /// Who filed it.
@@ -55,9 +66,16 @@ pub struct Dispatch {
 #[derive(Debug, Clone)]
 pub enum Dispatched {
     /// A new ticket.
-    Filed(Ticket),
+    Filed {
+        /// The ticket.
+        ticket: Ticket,
+        /// The ref of the ticket like it in spite of which it was filed.
+        despite: Option<String>,
+    },
     /// The ticket that the same operation key made before.
     Replayed(Ticket),
+    /// A ticket that asks for the same; nothing was filed.
+    Folded(Duplicate),
 }
 
 /// The ticket of an earlier dispatch with the same key.
@@ -85,20 +103,73 @@ pub fn dispatch(
     }
     check_ready(project)?;
     let parents = find_parents(tx, tenant, project, asked)?;
-    let id = insert(tx, tenant, project, asked, &parents)?;
-    for parent in &parents {
+    let (sent, drafted) = (asked, draft::drafted(asked));
+    let asked = drafted.as_ref().unwrap_or(sent);
+    let profile = Profile::of(&asked.title, &asked.description);
+    let like = duplicates::find(tx, tenant, project, &profile)?;
+    if let Some(like) = like.as_ref().filter(|_| !asked.override_duplicate) {
+        return Ok(Dispatched::Folded(like.clone()));
+    }
+    let despite = like.map(|like| like.ticket.reference());
+    let ticket = file(tx, tenant, project, asked, &parents, despite.as_deref())?;
+    pipeline::start_waiting(tx, tenant, project)?;
+    duplicates::remember(tx, tenant, &ticket, &profile)?;
+    conversations::record(tx, tenant, ticket.id, sent)?;
+    Ok(Dispatched::Filed { ticket, despite })
+}
+
+/// Files what is asked as one ticket, or as a chain of which it answers the root.
+fn file(
+    tx: &mut Tx<'_>,
+    tenant: TenantId,
+    project: &Project,
+    asked: &Dispatch,
+    parents: &[Ticket],
+    despite: Option<&str>,
+) -> Result<Ticket, Fault> {
+    let filed = despite.map_or_else(
+        || "Filed.".to_owned(),
+        |like| format!("Filed although {like} asks for the same (override_duplicate)."),
+    );
+    let phases = chain::phases(project, asked);
+    if phases.is_empty() {
+        return file_one(tx, tenant, project, asked, parents, &filed);
+    }
+    let kind = asked.kind.unwrap_or_else(|| classify::kind(&asked.title, &asked.description));
+    let whole = Dispatch { kind: Some(kind), ..asked.clone() };
+    let mut tickets: Vec<Ticket> = Vec::with_capacity(phases.len());
+    for (at, phase) in (1..).zip(&phases) {
+        let before = tickets.last();
+        let own = chain::asked_as(&whole, phase, before);
+        let parents = before.map_or(parents, std::slice::from_ref).to_vec();
+        let said = format!("{filed} It is phase {at} of {}.", phases.len());
+        tickets.push(file_one(tx, tenant, project, &own, &parents, &said)?);
+    }
+    chain::record(tx, tenant, asked, &tickets)?;
+    Ok(tickets.swap_remove(0))
+}
+
+fn file_one(
+    tx: &mut Tx<'_>,
+    tenant: TenantId,
+    project: &Project,
+    asked: &Dispatch,
+    parents: &[Ticket],
+    said: &str,
+) -> Result<Ticket, Fault> {
+    let id = insert(tx, tenant, project, asked, parents)?;
+    for parent in parents {
         dependencies::add(tx, tenant, id, parent.id)?;
     }
     add_graph(tx, tenant, id, asked)?;
     let filed = Line {
         happened: Happened::Filed,
         actor: &asked.actor,
-        text: &filed_text(&parents),
+        text: &filed_text(said, parents),
         node: None,
     };
     timeline::record(tx, tenant, id, filed)?;
-    pipeline::start_waiting(tx, tenant, project)?;
-    ticket::get(tx, tenant, id).map(Dispatched::Filed)
+    ticket::get(tx, tenant, id)
 }
 
 /// Whether the project has what a ticket needs before anything can run.
@@ -227,15 +298,15 @@ fn add_graph(
     Ok(())
 }
 
-fn filed_text(parents: &[Ticket]) -> String {
+fn filed_text(said: &str, parents: &[Ticket]) -> String {
     let waits: Vec<String> = parents
         .iter()
         .filter(|parent| parent.status != Status::Succeeded)
         .map(Ticket::reference)
         .collect();
     if waits.is_empty() {
-        "Filed.".to_owned()
+        said.to_owned()
     } else {
-        text::cut(&format!("Filed. Waits for {}.", waits.join(", ")), 500)
+        text::cut(&format!("{said} Waits for {}.", waits.join(", ")), 500)
     }
 }

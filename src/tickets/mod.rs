@@ -2,11 +2,15 @@
 //! rows and rules over them; agents run in [`runner`], and what the server does by itself is in
 //! `work/`.
 
+pub mod chain;
 pub mod classify;
 pub mod contract;
+pub mod conversations;
 pub mod dependencies;
 pub mod digest;
 pub mod dispatch;
+pub mod draft;
+pub mod duplicates;
 pub mod jobs;
 pub mod landing;
 pub mod node;
@@ -16,6 +20,8 @@ pub mod prompt;
 pub mod questions;
 pub mod reference;
 pub mod runner;
+pub mod scope;
+pub mod similarity;
 pub mod states;
 pub mod ticket;
 pub mod timeline;

@@ -33,7 +33,8 @@ pub(crate) async fn dispatches(bench: &Bench, rows: &mut Vec<Row>) -> anyhow::Re
     house.hold_work()?;
     let server = house.serve(&[])?;
     let args = r#"{"title": "Say more on the page about widgets", "project": "ACME",
-        "description": "A paragraph below the heading says what a widget is for."}"#;
+        "description": "A paragraph below the heading says what a widget is for.",
+        "override_duplicate": true}"#;
     let requests = Arc::new(vec![house.invoke("dispatch_ticket", args)]);
     load::run(server.address, &requests, CONNECTIONS, bench.time).await?;
     let (mut ours, mut peer, mut ratio, mut slow) =

@@ -1,12 +1,13 @@
 //! `dispatch_ticket`: files a ticket and starts it.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::wire::{self, TicketWire};
+use super::conversation;
+use super::dispatched::{self, Output};
 use crate::accounts::{Actor, Feature};
-use crate::base::{Code, Fault, ProjectId, TicketId, text};
+use crate::base::{Code, Fault, ProjectId, text};
 use crate::projects;
 use crate::projects::git::BranchName;
 use crate::store::{Read, Tx};
@@ -44,15 +45,21 @@ pub struct Input {
     /// One sentence that names the landed output of the parents which this ticket consumes. Needed
     /// with `depends_on`; at least 10 characters.
     depends_on_reason: Option<String>,
-    /// True files title and description verbatim. They are never changed by this server, so it may
-    /// be left out.
-    #[expect(dead_code, reason = "always so here; taken because clients send it")]
+    /// What was said before this call, oldest first; 200,000 characters in all at most. Title, kind
+    /// and description are drafted from it by rule: the title is what was asked last, where it says
+    /// itself what it is about, and else the title that was sent; the description begins with the
+    /// one that was sent and adds what was asked and agreed, constraints, acceptance points and
+    /// files. System turns are never quoted, secrets are taken out, and the conversation is kept
+    /// on the ticket's page.
+    #[schemars(length(max = 200))]
+    conversation: Option<Vec<conversation::TurnInput>>,
+    /// True files title and description as they are: nothing is drafted and nothing is split.
     predrafted: Option<bool>,
-    /// True says that the ticket must not be split. This server splits none.
-    #[expect(dead_code, reason = "always so here; taken because clients send it")]
+    /// True files one ticket, however large its brief is.
     no_split: Option<bool>,
-    /// True files the ticket although one like it exists. This server compares none.
-    #[expect(dead_code, reason = "always so here; taken because clients send it")]
+    /// True files the ticket although one like it is open or ended within the last 14 days. The
+    /// audit log and the ticket's timeline say so. A repeated `operation_key` is answered with its
+    /// first ticket all the same.
     override_duplicate: Option<bool>,
     /// True says that a file named in the text is in the repository, and nothing is to be attached.
     #[expect(dead_code, reason = "always so here; taken because clients send it")]
@@ -88,29 +95,6 @@ struct RequesterInput {
     external_ref: Option<String>,
 }
 
-/// What `dispatch_ticket` answers.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Output {
-    /// The ticket.
-    ticket: TicketWire,
-    /// Only where the call was folded into a ticket that was there.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    duplicate: Option<DuplicateInfo>,
-}
-
-/// Into which ticket a call was folded, and why.
-#[derive(Debug, Serialize, JsonSchema)]
-struct DuplicateInfo {
-    /// The ticket that was there.
-    existing_job_id: TicketId,
-    /// Its ref.
-    existing_ticket_ref: String,
-    /// Why the call counts as the same.
-    match_reason: String,
-    /// `operation_key`.
-    source: &'static str,
-}
-
 impl Tool for DispatchTicket {
     const NAME: &'static str = "dispatch_ticket";
     const TITLE: &'static str = "Dispatch a ticket";
@@ -118,7 +102,16 @@ impl Tool for DispatchTicket {
         does the work on a branch of its own, the result is checked, and only then it lands.\n\n\
         Write the description as a complete brief with acceptance criteria; the agent sees nothing \
         else. Follow the ticket with `get_ticket`. A ticket with `depends_on` waits as `blocked` \
-        until its parents have landed. Send an `operation_key` if the call may be repeated.";
+        until its parents have landed. Send an `operation_key` if the call may be repeated.\n\n\
+        A call that asks for what an open ticket of the project asks for, or one that ended within \
+        the last 14 days and was not cancelled, files nothing: the answer is that ticket, and \
+        `duplicate` says why. Texts with another number, another file name or another word in the \
+        same place of the title are different tickets.\n\n\
+        A brief in numbered parts (`Phase 1`, numbered headings, a numbered list with more than a \
+        line an entry) whose graph would have more nodes than the project allows becomes a chain \
+        of tickets, one a part, each waiting for the one before; `ticket` is the first, `chain` \
+        lists all, and the `operation_key` names the first. What stands before the parts and after \
+        them is in each. Text without such parts is never split.";
     const FAMILY: Family = Family::Tickets;
     const EFFECT: Effect = Effect::Writes;
     const IDEMPOTENT: bool = false;
@@ -130,7 +123,6 @@ impl Tool for DispatchTicket {
         ("pass_profile", Code::InvalidPassProfile),
     ];
     const UNSERVED: &'static [(&'static str, &'static str)] = &[
-        ("conversation", "drafting from a conversation is not served; write title and description"),
         ("attachments", "attachments are not served; put the content into the description"),
         ("job_id", "attachments are not served, so no job id is minted; leave it out"),
         ("replaces", "refiling a cancelled ticket is not served; retry_ticket goes on with it"),
@@ -162,18 +154,9 @@ impl Tool for DispatchTicket {
 
     async fn run(cx: &Cx, input: Input) -> Result<Done<Output>, Fault> {
         let via = cx.via();
-        let output = cx
-            .write(move |tx, actor| {
-                let output = file(tx, actor, via, input)?;
-                let subject = output.ticket.ticket_ref.clone();
-                Ok((output, subject))
-            })
-            .await?;
+        let output = cx.write(move |tx, actor| file(tx, actor, via, input)).await?;
         let named = output.ticket.ticket_ref.clone();
-        let summary = match &output.duplicate {
-            Some(_) => format!("{named} was filed by this call before; nothing new was made."),
-            None => format!("{named} is {}.", output.ticket.status),
-        };
+        let summary = output.summary();
         let follow = json!({ "ticket": named });
         Ok(Done::new(output, summary).next(format!("Follow {named}"), "get_ticket", follow))
     }
@@ -217,13 +200,19 @@ fn check_replaced(read: &Read<'_>, actor: &Actor, sent: &Map<String, Value>) -> 
     Err(Fault::new(Code::ReplacesNotCancelled, message).issue("replaces", "is not cancelled"))
 }
 
-fn file(tx: &mut Tx<'_>, actor: &Actor, via: &str, input: Input) -> Result<Output, Fault> {
+/// Files the ticket. Answers with the output and with what the audit log says it was done to.
+fn file(
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    via: &str,
+    input: Input,
+) -> Result<(Output, String), Fault> {
     // A replay is answered whatever else the call now says: the first call's ticket stands.
     if let Some(earlier) = dispatch::replay(tx, actor.tenant, input.operation_key.as_deref())? {
         if !actor.may_reach(earlier.project) {
             return Err(Fault::new(Code::Forbidden, "This key does not reach that project."));
         }
-        return replayed(tx, &earlier);
+        return dispatched::replayed(tx, &earlier);
     }
     let project = projects::resolve(tx, actor, input.project_id, input.project.as_deref())?;
     let asked = checked(actor, via, input)?;
@@ -235,21 +224,15 @@ fn file(tx: &mut Tx<'_>, actor: &Actor, via: &str, input: Input) -> Result<Outpu
         }
     }
     match dispatch::dispatch(tx, actor.tenant, &project, &asked)? {
-        Dispatched::Filed(ticket) => {
-            Ok(Output { ticket: wire::ticket(tx, &ticket)?, duplicate: None })
+        Dispatched::Filed { ticket, despite } => {
+            let named = ticket.reference();
+            let subject = despite
+                .map_or(named.clone(), |like| format!("{named} (override_duplicate of {like})"));
+            Ok((dispatched::filed(tx, &ticket)?, subject))
         }
-        Dispatched::Replayed(ticket) => replayed(tx, &ticket),
+        Dispatched::Replayed(ticket) => dispatched::replayed(tx, &ticket),
+        Dispatched::Folded(same) => dispatched::near(tx, &same),
     }
-}
-
-fn replayed(tx: &Tx<'_>, earlier: &crate::tickets::Ticket) -> Result<Output, Fault> {
-    let duplicate = DuplicateInfo {
-        existing_job_id: earlier.id,
-        existing_ticket_ref: earlier.reference(),
-        match_reason: "A dispatch with the same operation_key made this ticket.".to_owned(),
-        source: "operation_key",
-    };
-    Ok(Output { ticket: wire::ticket(tx, earlier)?, duplicate: Some(duplicate) })
 }
 
 /// What the schema cannot say: texts that hold only space, lengths in characters, addresses.
@@ -279,6 +262,10 @@ fn checked(actor: &Actor, via: &str, input: Input) -> Result<Dispatch, Fault> {
         requester: requester(input.requester.unwrap_or_default())?,
         category: input.category,
         operation_key,
+        override_duplicate: input.override_duplicate.unwrap_or(false),
+        no_split: input.no_split.unwrap_or(false),
+        predrafted: input.predrafted.unwrap_or(false),
+        conversation: conversation::checked(input.conversation.unwrap_or_default())?,
         source: source(via).to_owned(),
         actor: actor.label(),
     })

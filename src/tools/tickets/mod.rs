@@ -2,7 +2,9 @@
 //! (Tickets MCP Tool Schemas); what it leaves open is written into each tool's description.
 
 mod cancel_ticket;
+mod conversation;
 mod dispatch_ticket;
+mod dispatched;
 mod get_ticket;
 mod get_ticket_graph;
 mod get_ticket_reports;

@@ -153,6 +153,24 @@ INSERT INTO assertions (
     'confirmed', 'contract', x'0000000000000000000000000000000f'
 );
 
+INSERT INTO ticket_keys (key, ticket_n, tenant_id)
+VALUES (-7, 1, x'00000000000000000000000000000001');
+
+INSERT INTO chains (root_id, tenant_id, title, description) VALUES (
+    x'00000000000000000000000000000007', x'00000000000000000000000000000001', 'Fix the widget',
+    'Phase 1: It squeaks.'
+);
+
+INSERT INTO chain_phases (root_id, position, ticket_id, tenant_id) VALUES (
+    x'00000000000000000000000000000007', 1, x'00000000000000000000000000000007',
+    x'00000000000000000000000000000001'
+);
+
+INSERT INTO ticket_conversations (ticket_id, tenant_id, title, description, turns) VALUES (
+    x'00000000000000000000000000000008', x'00000000000000000000000000000001', 'Paint it', '',
+    '[{"role":"user","content":"Paint the widget."}]'
+);
+
 INSERT INTO ticket_items (
     n, tenant_id, ticket_id, kind, text, source
 ) VALUES (

@@ -131,6 +131,11 @@ impl TestApp {
         self.column("SELECT action || ' ' || via || ' ' || outcome FROM audit ORDER BY n")
     }
 
+    /// Changes rows past the program, for what would take days.
+    pub(crate) fn raw(&self, sql: &str) {
+        self.app.env().db.raw(sql).unwrap();
+    }
+
     /// The first column of a query's rows.
     pub(crate) fn column(&self, sql: &str) -> Vec<String> {
         self.app.env().db.raw_column(sql).unwrap()

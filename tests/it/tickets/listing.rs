@@ -28,7 +28,8 @@ async fn filed() -> Filed {
     for (project, category) in
         [("NEAR", "Auth & Billing"), ("FAR", "auth &  billing"), ("NEAR", ""), ("FAR", "Other")]
     {
-        let args = json!({ "title": "T", "project": project, "category": category });
+        let title = format!("Of {category:?}");
+        let args = json!({ "title": title, "project": project, "category": category });
         whole.dispatch(args).await;
     }
     whole.call("cancel_ticket", json!({ "ticket": "NEAR-2" })).await;
@@ -90,8 +91,8 @@ async fn a_limited_key_sees_its_own_projects_and_misses_none_of_theirs() {
 #[tokio::test]
 async fn the_limit_is_twenty_and_lies_between_one_and_a_hundred() {
     let (_app, caller) = still().await;
-    for _ in 0..21 {
-        caller.dispatch(titled("Say hello")).await;
+    for n in 0..21 {
+        caller.dispatch(titled(&format!("Say hello {n}"))).await;
     }
 
     assert_eq!(refs(&caller, json!({})).await.len(), 20);

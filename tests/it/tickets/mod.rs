@@ -1,7 +1,11 @@
 //! The ticket tools against the published tickets contract, through both doors.
 
 mod arguments;
+mod chains;
 mod dependencies;
+mod drafting;
+mod duplicates;
+mod likeness;
 mod listing;
 mod refusals;
 mod replay;

@@ -74,7 +74,7 @@ async fn a_key_of_one_tenant_means_nothing_to_another() {
 async fn tickets_filed_at_once_have_numbers_without_gaps() {
     let (_app, caller) = still().await;
 
-    let calls = (0..24).map(|_| caller.dispatch(titled("Say hello")));
+    let calls = (0..24).map(|n| caller.dispatch(titled(&format!("Say hello {n}"))));
     let tickets = join_all(calls).await;
 
     let mut numbers: Vec<u64> =

@@ -49,7 +49,7 @@ pub(super) fn naming(tool: &str, named: &Named) -> Vec<Value> {
         vec![one(ticket), one(ticket_ref)]
     };
     let mine = |name: &str, value: Value| {
-        let mut args = json!({ "title": "T", "project": "MINE" });
+        let mut args = json!({ "title": "T", "project": "MINE", "override_duplicate": true });
         args["depends_on_reason"] = json!("It builds on that one.");
         args[name] = value;
         args

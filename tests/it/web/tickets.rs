@@ -105,6 +105,31 @@ async fn a_ticket_s_page_tells_what_is_known_of_it() {
 }
 
 #[tokio::test]
+async fn the_conversation_of_a_ticket_stands_folded_without_what_a_model_was_told() {
+    let server = Server::start();
+    let acme = server.team("Acme", "ada@example.com", Role::Owner).await;
+    let talked = json!({
+        "title": "Header",
+        "project": "Acme Widgets",
+        "conversation": [
+            { "role": "system", "content": "Be discreet about Zoe." },
+            { "role": "user", "content": "Please add a <toggle> to the header." },
+            { "role": "assistant", "content": "I will keep the **choice**." },
+        ],
+    });
+    server.call(&acme, "dispatch_ticket", talked).await;
+    let ada = server.signed_in("ada@example.com").await;
+
+    let page = ada.get("/tickets/acme-1").await.body;
+
+    for part in ["3 turns", "Sent under the title “Header”", "keep the <strong>choice</strong>"]
+    {
+        assert!(page.contains(part), "{part} is missing: {page}");
+    }
+    assert!(!page.contains("Zoe") && !page.contains("<toggle>"), "{page}");
+}
+
+#[tokio::test]
 async fn a_question_is_answered_by_a_choice_and_words() {
     let server = Server::start();
     let acme = server.team("Acme", "ada@example.com", Role::Owner).await;

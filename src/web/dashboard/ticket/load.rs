@@ -9,15 +9,17 @@ use super::super::parts::{Fact, Link, Moment, asked_by, category_label, plain_wo
 use super::super::shell::{Did, Shell};
 use super::nodes::{self, At};
 use super::{
-    Assertion, Happening, ProofLine, Question, RelatedTicket, Relation, Remark, Summary,
-    TicketPage, TimeFact, next,
+    Assertion, Conversation, Happening, ProofLine, Question, RelatedTicket, Relation, Remark,
+    SaidTurn, Summary, TicketPage, TimeFact, next,
 };
 use crate::base::redact::redact;
 use crate::base::{Fault, Millis, NodeId};
 use crate::projects::{self, Project};
 use crate::proofs::{self, Proof};
 use crate::store::Read;
+use crate::tickets::conversations::{self, Original};
 use crate::tickets::digest::{self, Digest};
+use crate::tickets::draft::{Role, Turn};
 use crate::tickets::node::{self, Edge, Node};
 use crate::tickets::pipeline::end::short;
 use crate::tickets::states::{AssertionState, ItemKind, NodeStatus, Status};
@@ -46,6 +48,7 @@ struct Stored {
     edges: Vec<Edge>,
     proofs: Vec<Proof>,
     timeline: Vec<Entry>,
+    original: Option<Original>,
 }
 
 /// `GET /tickets/{ref}`.
@@ -96,12 +99,13 @@ impl Stored {
             edges: node::edges(read, tenant, id)?,
             proofs: proofs::list_of_ticket(read, tenant, id)?,
             timeline: timeline::list(read, tenant, id, TIMELINE_MAX)?,
+            original: conversations::find(read, tenant, id)?,
             digest: digest::digest(read, ticket)?,
         })
     }
 
     fn page(self, logs: &HashMap<NodeId, Newest>, can_write: bool, now: Millis) -> TicketPage {
-        let Self { shell, project, digest, edges, proofs, timeline } = self;
+        let Self { shell, project, digest, edges, proofs, timeline, original } = self;
         let ticket = &digest.ticket;
         let href = ticket_href(ticket);
         let at = At { href: &href, now, logs };
@@ -127,6 +131,7 @@ impl Stored {
             remarks: remarks(&digest),
             proofs: proofs.iter().map(|proof| ProofLine::of(proof, &href, now)).collect(),
             description: markdown::render(&redact(&ticket.description)),
+            conversation: original.map(|original| Conversation::of(&original, ticket)),
             timeline: happenings(&timeline, &digest, now),
             facts: facts(ticket, &project),
             times: times(ticket, now),
@@ -193,6 +198,24 @@ fn remarks(digest: &Digest) -> Vec<Remark> {
         })
     };
     kinds.into_iter().flat_map(of).collect()
+}
+
+impl Conversation {
+    fn of(original: &Original, ticket: &Ticket) -> Self {
+        let title = Some(&original.title).filter(|title| **title != ticket.title);
+        // The rules that a model was given are not for everybody who reads the ticket.
+        let turn = |turn: &Turn| match turn.role {
+            Role::User => SaidTurn { who: "User", text: markdown::render(&turn.content) },
+            Role::Assistant => SaidTurn { who: "Assistant", text: markdown::render(&turn.content) },
+            Role::System => SaidTurn { who: "System", text: markdown::render("*Not shown.*") },
+        };
+        let turns = humane::count(original.turns.len() as u64);
+        Self {
+            said: format!("{turns} turns"),
+            title: title.cloned().unwrap_or_default(),
+            turns: original.turns.iter().map(turn).collect(),
+        }
+    }
 }
 
 /// The timeline, newest first.

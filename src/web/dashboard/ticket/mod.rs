@@ -48,6 +48,7 @@ pub(super) struct TicketPage {
     remarks: Vec<Remark>,
     proofs: Vec<ProofLine>,
     description: Prose,
+    conversation: Option<Conversation>,
     timeline: Vec<Happening>,
     facts: Vec<Fact>,
     times: Vec<TimeFact>,
@@ -143,6 +144,21 @@ pub(super) struct ProofLine {
     took: String,
     at: Moment,
     log: Option<String>,
+}
+
+/// What the ticket was drafted from.
+pub(super) struct Conversation {
+    /// `4 turns`.
+    said: String,
+    /// The title that was sent, where it was filed under another.
+    title: String,
+    turns: Vec<SaidTurn>,
+}
+
+/// One turn of a conversation.
+pub(super) struct SaidTurn {
+    who: &'static str,
+    text: Prose,
 }
 
 /// One thing that happened.

@@ -186,6 +186,18 @@ fn relations() -> Vec<Relation> {
     ]
 }
 
+fn conversation() -> Conversation {
+    let turn = |who, text| SaidTurn { who, text: markdown::render(text) };
+    Conversation {
+        said: "2 turns".to_owned(),
+        title: "Header work".to_owned(),
+        turns: vec![
+            turn("User", "The header needs a **toggle** for the dark theme."),
+            turn("Assistant", "I will keep the choice in `localStorage`."),
+        ],
+    }
+}
+
 fn description() -> Prose {
     markdown::render(
         "The dashboard header (`web/src/routes/dashboard/Header.svelte`) should have a sun/moon \
@@ -229,6 +241,7 @@ fn ticket(status: &str, nodes: [&str; 6]) -> TicketPage {
             proof(true, "npm run lint -- --max-warnings 0", "0"),
         ],
         description: description(),
+        conversation: Some(conversation()),
         timeline: timeline(),
         facts: facts(),
         times: vec![
@@ -335,6 +348,7 @@ fn queued() -> TicketPage {
         proofs: Vec::new(),
         relations: Vec::new(),
         description: Prose::default(),
+        conversation: None,
         ..page
     }
 }

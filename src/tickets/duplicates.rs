@@ -1,0 +1,150 @@
+//! Whether a brief asks for what a ticket of the project asks for already. Tickets that might be
+//! it are found by their keys ([`Profile::keys`]), a bounded number of them whatever the project
+//! holds, and the best of them are compared word by word.
+
+use std::collections::HashMap;
+
+use super::similarity::{KEYS, Profile};
+use super::states::Status;
+use super::ticket::{self, Ticket};
+use crate::base::{Fault, Millis, ProjectId, TenantId, TicketId};
+use crate::projects::Project;
+use crate::store::{Read, Tx};
+use crate::{params, sql};
+
+/// The newest tickets that are looked at for one key.
+const MET_MAX: u32 = 32;
+
+/// Tickets that share a key and are read, at most.
+const READ_MAX: usize = 16;
+
+/// How long a ticket that ended still counts, in milliseconds: 14 days.
+const FINISHED_MILLIS: i64 = 14 * 24 * 60 * 60 * 1_000;
+
+/// A ticket that asks for the same.
+#[derive(Debug, Clone)]
+pub struct Duplicate {
+    /// The ticket.
+    pub ticket: Ticket,
+    /// Why it counts as the same, for a person.
+    pub reason: String,
+}
+
+/// The ticket of the project that asks for the same, if there is one: open, or ended within the
+/// last 14 days and not cancelled. A threshold of 0 compares nothing.
+pub fn find(
+    read: &Read<'_>,
+    tenant: TenantId,
+    project: &Project,
+    asked: &Profile,
+) -> Result<Option<Duplicate>, Fault> {
+    let threshold = project.settings.dispatch.duplicate_threshold.value();
+    if threshold <= 0.0 {
+        return Ok(None);
+    }
+    let mut best: Option<(f64, TicketId)> = None;
+    for n in met(read, tenant, project.id, asked)?.into_iter().take(READ_MAX) {
+        let Some((id, known)) = candidate(read, tenant, project.id, n)? else { continue };
+        let score = asked.score(&known);
+        let is_same = score >= threshold && asked.difference(&known).is_none();
+        if is_same && best.is_none_or(|(known, _)| known < score) {
+            best = Some((score, id));
+        }
+    }
+    let Some((score, id)) = best else { return Ok(None) };
+    let ticket = ticket::get(read, tenant, id)?;
+    let reason = reason(&ticket, score, threshold);
+    Ok(Some(Duplicate { ticket, reason }))
+}
+
+/// The tickets that share a key with the brief: those that share most first, then the newest.
+fn met(
+    read: &Read<'_>,
+    tenant: TenantId,
+    project: ProjectId,
+    asked: &Profile,
+) -> Result<Vec<i64>, Fault> {
+    let mut met: HashMap<i64, u32> = HashMap::new();
+    for key in keys(asked, project) {
+        let of = params! { ":tenant": tenant, ":key": key, ":limit": MET_MAX };
+        for n in read.list(sql!("duplicates.sql", "met"), of, |row| row.get::<i64>("ticket_n"))? {
+            *met.entry(n).or_default() += 1;
+        }
+    }
+    let mut ranked: Vec<(u32, i64)> = met.into_iter().map(|(n, shared)| (shared, n)).collect();
+    ranked.sort_unstable_by(|one, other| other.cmp(one));
+    Ok(ranked.into_iter().map(|(_, n)| n).collect())
+}
+
+fn keys(profile: &Profile, project: ProjectId) -> [i64; KEYS] {
+    profile.keys(project.uuid().as_bytes())
+}
+
+/// A ticket that still counts, as it was asked for: before it was split.
+fn candidate(
+    read: &Read<'_>,
+    tenant: TenantId,
+    project: ProjectId,
+    n: i64,
+) -> Result<Option<(TicketId, Profile)>, Fault> {
+    let since = Millis(read.now().0 - FINISHED_MILLIS);
+    let of = params! { ":tenant": tenant, ":project": project, ":n": n, ":since": since };
+    read.find(sql!("duplicates.sql", "candidate"), of, |row| {
+        let (title, description): (String, String) = (row.get("title")?, row.get("description")?);
+        Ok((row.get("id")?, Profile::of(&title, &description)))
+    })
+}
+
+fn reason(ticket: &Ticket, score: f64, threshold: f64) -> String {
+    let (named, stands) = (ticket.reference(), standing(ticket.status));
+    #[expect(clippy::cast_possible_truncation, reason = "a share of 100")]
+    let percent = |share: f64| (share * 100.0 + 1e-9).floor() as i64;
+    let alike = if score > 0.9999 {
+        format!("{named}, which {stands}, asks for the same in the same words.")
+    } else {
+        format!(
+            "{named}, which {stands}, is {} % the same in its words, with the same numbers and \
+             file names; this project takes {} % for the same ticket.",
+            percent(score),
+            percent(threshold)
+        )
+    };
+    let next = match ticket.status {
+        Status::Failed | Status::Timeout => " retry_ticket goes on from where it stopped.",
+        _ => "",
+    };
+    format!(
+        "{alike} Nothing new was filed.{next} If a second ticket is meant, send \
+         override_duplicate: true."
+    )
+}
+
+const fn standing(status: Status) -> &'static str {
+    match status {
+        Status::Queued => "is queued",
+        Status::Blocked => "waits for other tickets",
+        Status::Running => "is running",
+        Status::AwaitingInput => "waits for an answer",
+        Status::Succeeded => "has landed",
+        Status::Failed => "failed",
+        Status::Timeout => "ran out of time",
+        Status::Cancelled => "was cancelled",
+    }
+}
+
+/// Lets the ticket be found by briefs like the one it was filed with.
+pub(super) fn remember(
+    tx: &mut Tx<'_>,
+    tenant: TenantId,
+    ticket: &Ticket,
+    asked: &Profile,
+) -> Result<(), Fault> {
+    let keys = keys(asked, ticket.project);
+    let [k0, k1, k2, k3, k4, k5] = keys;
+    tx.run(
+        sql!("duplicates.sql", "remember"),
+        params! { ":tenant": tenant, ":n": ticket.n, ":k0": k0, ":k1": k1, ":k2": k2, ":k3": k3,
+        ":k4": k4, ":k5": k5 },
+    )?;
+    Ok(())
+}
