@@ -100,7 +100,7 @@ fn reason(ticket: &Ticket, score: f64, threshold: f64) -> String {
     #[expect(clippy::cast_possible_truncation, reason = "a share of 100")]
     let percent = |share: f64| (share * 100.0 + 1e-9).floor() as i64;
     let alike = if score > 0.9999 {
-        format!("{named}, which {stands}, asks for the same in the same words.")
+        format!("{named}, which {stands}, asks for the same.")
     } else {
         format!(
             "{named}, which {stands}, is {} % the same in its words, with the same numbers and \

@@ -68,14 +68,14 @@ const ARTICLES: [&str; 5] = ["a", "an", "some", "un", "une"];
 const ORDERS: &str = "add allow backfill build bump change check clean compress convert create \
     delete disable document drop enable ensure export extend extract fix handle hide implement \
     import improve increase introduce let limit link load log make merge migrate move prevent \
-    print put raise read reduce refactor remove rename reorder repair replace restrict return rewrite \
-    run send set show simplify sort speed split stop store support switch test translate turn update \
-    upgrade use validate verify write \
-    ajoute ajouter ajoutez affiche afficher affichez corrige corriger corrigez crée créer créez \
-    change changer changez déplace déplacer écris écrire exporte exporter importe importer met \
-    mettre mets modifie modifier modifiez permets permettre remplace remplacer renomme renommer \
-    répare réparer retire retirer supprime supprimer supprimez traduis traduire trie trier utilise \
-    utiliser vérifie vérifier";
+    print put raise read reduce refactor remove rename reorder repair replace restrict return \
+    rewrite run send set show simplify sort speed split stop store support switch test translate \
+    turn update upgrade use validate verify write \
+    ajoute ajouter ajoutez affiche afficher affichez corrige corriger corrigez crée créer \
+    créez change changer changez déplace déplacer écris écrire exporte exporter importe \
+    importer met mettre mets modifie modifier modifiez permets permettre remplace \
+    remplacer renomme renommer répare réparer retire retirer supprime supprimer supprimez \
+    traduis traduire trie trier utilise utiliser vérifie vérifier";
 
 /// Words after an order that point at something said elsewhere.
 const POINTING: [&str; 17] = [
@@ -325,7 +325,7 @@ pub(super) fn place(word: &str) -> Option<&str> {
         return Some(place);
     }
     let (start, end) = place.rsplit_once('.')?;
-    let is_extension = (1..=5).contains(&end.len())
+    let is_extension = (1..=8).contains(&end.len())
         && end.starts_with(|c: char| c.is_ascii_lowercase())
         && end.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
     let is_name = start.chars().count() > 1 && !place.contains(['@', '(', '`', '"']);

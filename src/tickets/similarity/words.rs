@@ -183,7 +183,7 @@ fn is_name(chunk: &str) -> bool {
 
 fn is_extension(end: &str) -> bool {
     let is_sign = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    (1..=5).contains(&end.len()) && end.chars().all(is_sign)
+    (1..=6).contains(&end.len()) && end.chars().all(is_sign)
 }
 
 /// The form in which a folded word is compared.

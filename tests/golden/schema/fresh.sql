@@ -64,6 +64,21 @@ CREATE TABLE categories (
     deleted_at INTEGER
 ) STRICT;
 
+CREATE TABLE chain_phases (
+    root_id   BLOB NOT NULL REFERENCES chains (root_id),
+    position  INTEGER NOT NULL CHECK (position > 0),
+    ticket_id BLOB NOT NULL UNIQUE REFERENCES tickets (id),
+    tenant_id BLOB NOT NULL REFERENCES tenants (id),
+    PRIMARY KEY (root_id, position)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE chains (
+    root_id     BLOB PRIMARY KEY REFERENCES tickets (id),
+    tenant_id   BLOB NOT NULL REFERENCES tenants (id),
+    title       TEXT NOT NULL,
+    description TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE environments (
     id         BLOB PRIMARY KEY CHECK (length(id) = 16),
     tenant_id  BLOB NOT NULL REFERENCES tenants (id),
@@ -272,6 +287,14 @@ CREATE TABLE tenants (
     created_at INTEGER NOT NULL
 ) STRICT;
 
+CREATE TABLE ticket_conversations (
+    ticket_id   BLOB PRIMARY KEY REFERENCES tickets (id),
+    tenant_id   BLOB NOT NULL REFERENCES tenants (id),
+    title       TEXT NOT NULL,
+    description TEXT NOT NULL,
+    turns       TEXT NOT NULL CHECK (json_valid(turns))
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE ticket_dependencies (
     ticket_id BLOB NOT NULL REFERENCES tickets (id),
     parent_id BLOB NOT NULL REFERENCES tickets (id),
@@ -300,6 +323,13 @@ CREATE TABLE ticket_items (
     source      TEXT NOT NULL,
     resolved_at INTEGER
 ) STRICT;
+
+CREATE TABLE ticket_keys (
+    key       INTEGER NOT NULL,
+    ticket_n  INTEGER NOT NULL REFERENCES tickets (n),
+    tenant_id BLOB NOT NULL REFERENCES tenants (id),
+    PRIMARY KEY (key, ticket_n)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE tickets (
     n                     INTEGER PRIMARY KEY,

@@ -55,7 +55,8 @@ fn implements(what: &str) -> String {
 
 async fn dispatched(house: &House) {
     let args = json!({
-        "title": "T", "project": "ACME", "preset": "trivial", "pass_profile": "minimal"
+        "title": "T", "project": "ACME", "preset": "trivial", "pass_profile": "minimal",
+        "override_duplicate": true
     });
     let said = house.invoke("dispatch_ticket", &args).await;
     assert_eq!(said["ok"], true, "{said}");
