@@ -4,8 +4,8 @@ use super::pipeline::{self, plan};
 use super::states::{Kind, Origin, PassProfile, Preset, Status};
 use super::ticket::{self, Requester, Ticket};
 use super::timeline::{self, Happened, Line};
-use super::{classify, dependencies, node, reference};
-use crate::base::{Code, Fault, NextAction, TenantId, TicketId, text};
+use super::{attachments, classify, dependencies, node, reference};
+use crate::base::{AttachmentId, Code, Fault, NextAction, ScopeId, TenantId, TicketId, text};
 use crate::projects::{self, Project};
 use crate::store::{Read, Tx, to_int};
 use crate::{params, sql};
@@ -45,10 +45,25 @@ pub struct Dispatch {
     pub category: Option<String>,
     /// The idempotency key.
     pub operation_key: Option<String>,
+    /// The cancelled ticket that this one refiles.
+    pub replaces: Option<TicketId>,
+    /// The branch that its own starts from, instead of from the base branch.
+    pub seed_from_ref: Option<String>,
+    /// The files that come with it.
+    pub attached: Option<Attached>,
     /// How the ticket came in: `mcp`, `dashboard` and the like.
     pub source: String,
     /// Who filed it.
     pub actor: String,
+}
+
+/// Files that come with a ticket, and the id under which they were announced.
+#[derive(Debug, Clone)]
+pub struct Attached {
+    /// The id that the ticket gets.
+    pub job: TicketId,
+    /// The files, checked by [`super::attachments::claim`].
+    pub files: Vec<AttachmentId>,
 }
 
 /// What dispatching came to.
@@ -85,24 +100,49 @@ pub fn dispatch(
     }
     check_ready(project)?;
     let parents = find_parents(tx, tenant, project, asked)?;
-    let id = insert(tx, tenant, project, asked, &parents)?;
-    for parent in &parents {
+    let id = file(tx, tenant, project, asked, &parents, None)?;
+    pipeline::start_waiting(tx, tenant, project)?;
+    ticket::get(tx, tenant, id).map(Dispatched::Filed)
+}
+
+/// A ticket's place among those that one call files together.
+#[derive(Debug, Clone)]
+pub struct InBatch {
+    /// What they have in common.
+    pub scope: ScopeId,
+    /// What the call calls this one.
+    pub name: String,
+}
+
+/// Files one ticket with its graph. It does not start before [`pipeline::start_waiting`].
+pub(super) fn file(
+    tx: &mut Tx<'_>,
+    tenant: TenantId,
+    project: &Project,
+    asked: &Dispatch,
+    parents: &[Ticket],
+    batch: Option<&InBatch>,
+) -> Result<TicketId, Fault> {
+    let id = insert(tx, tenant, project, asked, parents, batch)?;
+    if let Some(attached) = &asked.attached {
+        attachments::attach(tx, tenant, id, &attached.files)?;
+    }
+    for parent in parents {
         dependencies::add(tx, tenant, id, parent.id)?;
     }
     add_graph(tx, tenant, id, asked)?;
     let filed = Line {
         happened: Happened::Filed,
         actor: &asked.actor,
-        text: &filed_text(&parents),
+        text: &filed_text(parents),
         node: None,
     };
     timeline::record(tx, tenant, id, filed)?;
-    pipeline::start_waiting(tx, tenant, project)?;
-    ticket::get(tx, tenant, id).map(Dispatched::Filed)
+    Ok(id)
 }
 
 /// Whether the project has what a ticket needs before anything can run.
-fn check_ready(project: &Project) -> Result<(), Fault> {
+pub(super) fn check_ready(project: &Project) -> Result<(), Fault> {
     let health = projects::health::judge(project, None);
     let Some(blocker) = health.blockers.first() else { return Ok(()) };
     let message = format!("{} {}", blocker.message, "A ticket needs it before it can be filed.");
@@ -118,8 +158,7 @@ fn find_parents(
     if asked.depends_on.is_empty() {
         return Ok(Vec::new());
     }
-    let reason = asked.depends_on_reason.as_deref().unwrap_or("").trim();
-    if reason.chars().count() < REASON_MIN {
+    if !gives_reason(asked) {
         let message = "depends_on needs depends_on_reason: one sentence of at least 10 characters \
                        that names the landed output of the parent which this ticket consumes.";
         return Err(Fault::new(Code::DependsOnReasonRequired, message)
@@ -135,6 +174,12 @@ fn find_parents(
         }
     }
     Ok(parents)
+}
+
+/// Whether the sentence that names what is needed of the parents is one.
+pub(super) fn gives_reason(asked: &Dispatch) -> bool {
+    let reason = asked.depends_on_reason.as_deref().unwrap_or("").trim();
+    reason.chars().count() >= REASON_MIN
 }
 
 /// A ref that leads nowhere, blamed on its own argument.
@@ -169,6 +214,7 @@ fn insert(
     project: &Project,
     asked: &Dispatch,
     parents: &[Ticket],
+    batch: Option<&InBatch>,
 ) -> Result<TicketId, Fault> {
     let category = match asked.category.as_deref().map(str::trim).filter(|name| !name.is_empty()) {
         Some(name) => Some(projects::categories::ensure(tx, tenant, project.id, name)?.id),
@@ -178,7 +224,8 @@ fn insert(
     let unmet = parents.iter().any(|parent| parent.status != Status::Succeeded);
     let status = if unmet { Status::Blocked } else { Status::Queued };
     let kind = asked.kind.unwrap_or_else(|| classify::kind(&asked.title, &asked.description));
-    let (id, now): (TicketId, _) = (tx.new_id(), tx.now());
+    let id = asked.attached.as_ref().map_or_else(|| tx.new_id(), |attached| attached.job);
+    let now = tx.now();
     let requester = &asked.requester;
     tx.run_one(
         sql!("tickets.sql", "insert"),
@@ -187,6 +234,9 @@ fn insert(
         ":kind": kind.word(), ":preset": asked.preset.word(),
         ":pass_profile": asked.pass_profile.word(), ":origin": Origin::Dynamic.word(),
         ":source": asked.source, ":depends_on_reason": asked.depends_on_reason,
+        ":scope": batch.map(|batch| batch.scope),
+        ":local_name": batch.map(|batch| batch.name.as_str()), ":replaces": asked.replaces,
+        ":seed": asked.seed_from_ref,
         ":operation_key": asked.operation_key, ":category": category,
         ":requester_name": requester.name, ":requester_email": requester.email,
         ":requester_avatar_url": requester.avatar_url, ":requester_channel": requester.channel,

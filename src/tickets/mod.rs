@@ -2,11 +2,14 @@
 //! rows and rules over them; agents run in [`runner`], and what the server does by itself is in
 //! `work/`.
 
+pub mod attachments;
+pub mod batch;
 pub mod classify;
 pub mod contract;
 pub mod dependencies;
 pub mod digest;
 pub mod dispatch;
+pub mod forgotten;
 pub mod jobs;
 pub mod landing;
 pub mod node;
@@ -16,6 +19,7 @@ pub mod prompt;
 pub mod questions;
 pub mod reference;
 pub mod runner;
+pub mod search;
 pub mod states;
 pub mod ticket;
 pub mod timeline;

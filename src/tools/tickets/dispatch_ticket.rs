@@ -2,16 +2,19 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
+use super::attach::{self, AttachmentInput, Files};
+use super::repoint::{self, RepointResult};
+use super::seed;
 use super::wire::{self, TicketWire};
 use crate::accounts::{Actor, Feature};
 use crate::base::{Code, Fault, ProjectId, TicketId, text};
 use crate::projects;
 use crate::projects::git::BranchName;
-use crate::store::{Read, Tx};
+use crate::store::Tx;
 use crate::tickets::dispatch::{self, DESCRIPTION_MAX, Dispatch, Dispatched, OPERATION_KEY_MAX};
-use crate::tickets::states::{Channel, Kind, PassProfile, Preset, Status};
+use crate::tickets::states::{Channel, Kind, PassProfile, Preset};
 use crate::tickets::ticket::Requester;
 use crate::tools::{Cx, Done, Effect, Family, Tool};
 
@@ -44,6 +47,14 @@ pub struct Input {
     /// One sentence that names the landed output of the parents which this ticket consumes. Needed
     /// with `depends_on`; at least 10 characters.
     depends_on_reason: Option<String>,
+    /// The name of an existing branch that the ticket's own branch starts from, instead of from the
+    /// base branch: to go on with what another ticket left.
+    #[schemars(length(max = 200))]
+    seed_from_ref: Option<String>,
+    /// A cancelled ticket that this one refiles: its UUID, `KEY-N`, or `#N` of the same project.
+    /// What waited for it waits for this one instead, and what was cancelled only because it did
+    /// not land is blocked again.
+    replaces: Option<String>,
     /// True files title and description verbatim. They are never changed by this server, so it may
     /// be left out.
     #[expect(dead_code, reason = "always so here; taken because clients send it")]
@@ -54,8 +65,16 @@ pub struct Input {
     /// True files the ticket although one like it exists. This server compares none.
     #[expect(dead_code, reason = "always so here; taken because clients send it")]
     override_duplicate: Option<bool>,
-    /// True says that a file named in the text is in the repository, and nothing is to be attached.
-    #[expect(dead_code, reason = "always so here; taken because clients send it")]
+    /// The id that `mint_attachment_upload_url` gave: the ticket gets it. Needed with
+    /// `attachments`.
+    job_id: Option<TicketId>,
+    /// Files that were uploaded for this ticket; never the bytes themselves. Its agents find them
+    /// in a folder beside their work tree.
+    #[schemars(length(max = 20))]
+    attachments: Option<Vec<AttachmentInput>>,
+    /// True says that a file named in the text is in the repository or on the web, and nothing is
+    /// to be attached. Without it, a text that says "see attached", or names a document such as
+    /// `brief.pdf` without a path, is refused where nothing is attached.
     confirm_no_attachments: Option<bool>,
     /// Who asks. For display; it gives no rights.
     requester: Option<RequesterInput>,
@@ -71,7 +90,7 @@ pub struct Input {
 /// Who asks.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct RequesterInput {
+pub(super) struct RequesterInput {
     /// A name to show.
     #[schemars(length(max = 200))]
     display_name: Option<String>,
@@ -93,6 +112,9 @@ struct RequesterInput {
 pub struct Output {
     /// The ticket.
     ticket: TicketWire,
+    /// Only with `replaces`: what became of each ticket that waited for the replaced one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repointed_dependents: Option<Vec<RepointResult>>,
     /// Only where the call was folded into a ticket that was there.
     #[serde(skip_serializing_if = "Option::is_none")]
     duplicate: Option<DuplicateInfo>,
@@ -129,17 +151,10 @@ impl Tool for DispatchTicket {
         ("preset", Code::InvalidPreset),
         ("pass_profile", Code::InvalidPassProfile),
     ];
-    const UNSERVED: &'static [(&'static str, &'static str)] = &[
-        ("conversation", "drafting from a conversation is not served; write title and description"),
-        ("attachments", "attachments are not served; put the content into the description"),
-        ("job_id", "attachments are not served, so no job id is minted; leave it out"),
-        ("replaces", "refiling a cancelled ticket is not served; retry_ticket goes on with it"),
-        (
-            "seed_from_ref",
-            "starting from another branch is not served; retry_ticket goes on from \
-                           a ticket's own branch",
-        ),
-    ];
+    const UNSERVED: &'static [(&'static str, &'static str)] = &[(
+        "conversation",
+        "drafting from a conversation is not served; write title and description",
+    )];
     const EXAMPLE: &'static str = r#"{
   "title": "Add a dark mode toggle to the header",
   "project": "Acme Widgets",
@@ -150,25 +165,19 @@ impl Tool for DispatchTicket {
     type Input = Input;
     type Output = Output;
 
-    fn refuse_unserved(
-        read: &Read<'_>,
-        actor: &Actor,
-        sent: &Map<String, Value>,
-    ) -> Result<(), Fault> {
-        check_attachments(sent)?;
-        check_seed(sent)?;
-        check_replaced(read, actor, sent)
-    }
-
     async fn run(cx: &Cx, input: Input) -> Result<Done<Output>, Fault> {
         let via = cx.via();
-        let output = cx
+        let seed = seed(cx, &input).await?;
+        let (mut output, replaces) = cx
             .write(move |tx, actor| {
-                let output = file(tx, actor, via, input)?;
+                let (output, replaces) = file(tx, actor, via, input, seed)?;
                 let subject = output.ticket.ticket_ref.clone();
-                Ok((output, subject))
+                Ok(((output, replaces), subject))
             })
             .await?;
+        if replaces {
+            output.repointed_dependents = Some(repoint::all(cx, output.ticket.id).await?);
+        }
         let named = output.ticket.ticket_ref.clone();
         let summary = match &output.duplicate {
             Some(_) => format!("{named} was filed by this call before; nothing new was made."),
@@ -179,54 +188,56 @@ impl Tool for DispatchTicket {
     }
 }
 
-fn check_attachments(sent: &Map<String, Value>) -> Result<(), Fault> {
-    let attached = sent.get("attachments").and_then(Value::as_array);
-    let named = sent.get("job_id").is_some_and(|id| !id.is_null());
-    if named || attached.is_none_or(Vec::is_empty) {
-        return Ok(());
-    }
-    let message = "attachments need the job_id under which they were uploaded.";
-    Err(Fault::new(Code::MissingJobId, message).issue("job_id", "is missing"))
-}
-
-fn check_seed(sent: &Map<String, Value>) -> Result<(), Fault> {
-    let seed = sent.get("seed_from_ref").and_then(Value::as_str);
-    let Some(Err(why)) = seed.filter(|seed| !seed.is_empty()).map(BranchName::parse) else {
-        return Ok(());
+/// The branch that the ticket is to start from, sure to be there. A replay needs none.
+async fn seed(cx: &Cx, input: &Input) -> Result<Option<BranchName>, Fault> {
+    let Some(said) = input.seed_from_ref.as_deref().filter(|said| !said.is_empty()) else {
+        return Ok(None);
     };
-    let message = format!("seed_from_ref is no branch name: {why}.");
-    Err(Fault::new(Code::InvalidSeedFromRef, message).issue("seed_from_ref", why))
-}
-
-fn check_replaced(read: &Read<'_>, actor: &Actor, sent: &Map<String, Value>) -> Result<(), Fault> {
-    let text = |name: &str| sent.get(name).and_then(Value::as_str).filter(|it| !it.is_empty());
-    let Some(named) = text("replaces") else { return Ok(()) };
-    // A bare number means the ticket of the project that the call names.
-    let id = text("project_id").and_then(ProjectId::parse);
-    let project = projects::resolve(read, actor, id, text("project")).ok();
-    let project = project.map(|project| project.id).or(actor.default_project);
-    let replaced = super::find_in(read, actor, project, named)?;
-    if replaced.status == Status::Cancelled {
-        return Ok(());
+    let branch = seed::name(said)?;
+    let (key, id) = (input.operation_key.clone(), input.project_id);
+    let named = input.project.clone();
+    let project = cx.read(move |read, actor| {
+        if dispatch::replay(read, actor.tenant, key.as_deref().map(str::trim))?.is_some() {
+            return Ok(None);
+        }
+        projects::resolve(read, actor, id, named.as_deref()).map(Some)
+    });
+    if let Some(project) = project.await? {
+        seed::check(cx, &project, &branch).await?;
     }
-    let message = format!(
-        "{} is {}; only a cancelled ticket can be replaced.",
-        replaced.reference(),
-        replaced.status
-    );
-    Err(Fault::new(Code::ReplacesNotCancelled, message).issue("replaces", "is not cancelled"))
+    Ok(Some(branch))
 }
 
-fn file(tx: &mut Tx<'_>, actor: &Actor, via: &str, input: Input) -> Result<Output, Fault> {
+/// Files the ticket. Says too whether it replaces another, so that what waited for that one
+/// follows.
+fn file(
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    via: &str,
+    input: Input,
+    seed: Option<BranchName>,
+) -> Result<(Output, bool), Fault> {
     // A replay is answered whatever else the call now says: the first call's ticket stands.
     if let Some(earlier) = dispatch::replay(tx, actor.tenant, input.operation_key.as_deref())? {
         if !actor.may_reach(earlier.project) {
             return Err(Fault::new(Code::Forbidden, "This key does not reach that project."));
         }
-        return replayed(tx, &earlier);
+        return Ok((replayed(tx, &earlier)?, earlier.replaces.is_some()));
     }
     let project = projects::resolve(tx, actor, input.project_id, input.project.as_deref())?;
-    let asked = checked(actor, via, input)?;
+    let replaces = match input.replaces.as_deref().filter(|named| !named.trim().is_empty()) {
+        Some(named) => Some(repoint::replaced(tx, actor, project.id, named)?.id),
+        None => None,
+    };
+    let files = Files {
+        job: input.job_id,
+        given: input.attachments.as_deref().unwrap_or_default(),
+        none_meant: input.confirm_no_attachments == Some(true),
+    };
+    let text = (&*input.title, input.description.as_deref().unwrap_or(""));
+    let attached = attach::checked(tx, actor.tenant, project.id, &files, text)?;
+    let seed_from_ref = seed.map(String::from);
+    let asked = Dispatch { replaces, seed_from_ref, attached, ..checked(actor, via, input)? };
     for named in &asked.depends_on {
         // Whether it is there at all is told with its place in the list, by the domain.
         match super::find_in(tx, actor, Some(project.id), named) {
@@ -236,9 +247,11 @@ fn file(tx: &mut Tx<'_>, actor: &Actor, via: &str, input: Input) -> Result<Outpu
     }
     match dispatch::dispatch(tx, actor.tenant, &project, &asked)? {
         Dispatched::Filed(ticket) => {
-            Ok(Output { ticket: wire::ticket(tx, &ticket)?, duplicate: None })
+            let ticket = wire::ticket(tx, &ticket)?;
+            let output = Output { ticket, repointed_dependents: None, duplicate: None };
+            Ok((output, replaces.is_some()))
         }
-        Dispatched::Replayed(ticket) => replayed(tx, &ticket),
+        Dispatched::Replayed(ticket) => Ok((replayed(tx, &ticket)?, ticket.replaces.is_some())),
     }
 }
 
@@ -249,12 +262,18 @@ fn replayed(tx: &Tx<'_>, earlier: &crate::tickets::Ticket) -> Result<Output, Fau
         match_reason: "A dispatch with the same operation_key made this ticket.".to_owned(),
         source: "operation_key",
     };
-    Ok(Output { ticket: wire::ticket(tx, earlier)?, duplicate: Some(duplicate) })
+    let ticket = wire::ticket(tx, earlier)?;
+    Ok(Output { ticket, repointed_dependents: None, duplicate: Some(duplicate) })
+}
+
+/// A text as one line of what can be seen.
+pub(super) fn one_line(said: &str) -> String {
+    text::printable(said).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// What the schema cannot say: texts that hold only space, lengths in characters, addresses.
 fn checked(actor: &Actor, via: &str, input: Input) -> Result<Dispatch, Fault> {
-    let title = text::printable(&input.title).split_whitespace().collect::<Vec<_>>().join(" ");
+    let title = one_line(&input.title);
     if title.is_empty() {
         return Err(Fault::argument("title", "needs at least one visible character"));
     }
@@ -278,13 +297,16 @@ fn checked(actor: &Actor, via: &str, input: Input) -> Result<Dispatch, Fault> {
         depends_on_reason: input.depends_on_reason.map(|reason| text::printable(&reason)),
         requester: requester(input.requester.unwrap_or_default())?,
         category: input.category,
+        replaces: None,
+        seed_from_ref: None,
+        attached: None,
         operation_key,
         source: source(via).to_owned(),
         actor: actor.label(),
     })
 }
 
-fn requester(input: RequesterInput) -> Result<Requester, Fault> {
+pub(super) fn requester(input: RequesterInput) -> Result<Requester, Fault> {
     let said = |text: Option<String>| {
         text.map(|text| text::printable(&text).trim().to_owned()).filter(|text| !text.is_empty())
     };
@@ -306,7 +328,7 @@ fn requester(input: RequesterInput) -> Result<Requester, Fault> {
 }
 
 /// How the contract names a door.
-fn source(via: &str) -> &str {
+pub(super) fn source(via: &str) -> &str {
     match via {
         "invoke" => "api",
         "browser" => "dashboard",

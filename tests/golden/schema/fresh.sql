@@ -4,6 +4,24 @@ FROM   tickets t
        JOIN projects p ON p.id = t.project_id
        LEFT JOIN categories c ON c.id = t.category_id;
 
+CREATE VIEW ticket_texts AS
+SELECT t.n, t.title, t.description, coalesce(p.key || '-', '#') || t.seq AS ref,
+       lower(hex(t.tenant_id)) AS owner, lower(hex(t.project_id)) AS place
+FROM   tickets t JOIN projects p ON p.id = t.project_id;
+
+CREATE TRIGGER tickets_reworded AFTER UPDATE OF title, description ON tickets BEGIN
+    INSERT INTO ticket_search (ticket_search, rowid, title, description, ref, owner, place)
+    SELECT 'delete', n, old.title, old.description, ref, owner, place
+    FROM   ticket_texts WHERE n = new.n;
+    INSERT INTO ticket_search (rowid, title, description, ref, owner, place)
+    SELECT n, title, description, ref, owner, place FROM ticket_texts WHERE n = new.n;
+END;
+
+CREATE TRIGGER tickets_searchable AFTER INSERT ON tickets BEGIN
+    INSERT INTO ticket_search (rowid, title, description, ref, owner, place)
+    SELECT n, title, description, ref, owner, place FROM ticket_texts WHERE n = new.n;
+END;
+
 CREATE TABLE api_key_projects (
     key_id     BLOB NOT NULL REFERENCES api_keys (id),
     project_id BLOB NOT NULL REFERENCES projects (id),
@@ -40,6 +58,25 @@ CREATE TABLE assertions (
     source     TEXT NOT NULL,
     proof_id   BLOB REFERENCES proofs (id),
     UNIQUE (ticket_id, position)
+) STRICT;
+
+CREATE TABLE attachments (
+    id           BLOB PRIMARY KEY CHECK (length(id) = 16),
+    tenant_id    BLOB NOT NULL REFERENCES tenants (id),
+    project_id   BLOB NOT NULL REFERENCES projects (id),
+    job_id       BLOB NOT NULL CHECK (length(job_id) = 16),
+    token_hash   BLOB NOT NULL UNIQUE CHECK (length(token_hash) = 32),
+    name         TEXT NOT NULL CHECK (name <> ''),
+    media_type   TEXT NOT NULL CHECK (media_type LIKE '_%/_%'),
+    size_bytes   INTEGER NOT NULL CHECK (size_bytes > 0),
+    announced_by TEXT NOT NULL,
+    created_at   INTEGER NOT NULL,
+    expires_at   INTEGER NOT NULL,
+    hash         BLOB CHECK (length(hash) = 32),
+    uploaded_at  INTEGER,
+    ticket_id    BLOB REFERENCES tickets (id),
+    CHECK ((hash IS NOT NULL) = (uploaded_at IS NOT NULL)),
+    CHECK (ticket_id IS NULL OR hash IS NOT NULL)
 ) STRICT;
 
 CREATE TABLE audit (
@@ -301,6 +338,18 @@ CREATE TABLE ticket_items (
     resolved_at INTEGER
 ) STRICT;
 
+CREATE VIRTUAL TABLE ticket_search USING fts5 (
+    title, description, ref, owner, place,
+    content = 'ticket_texts', content_rowid = 'n', columnsize = 0,
+    tokenize = 'unicode61 remove_diacritics 2'
+);
+
+CREATE TABLE 'ticket_search_config'(k PRIMARY KEY, v) WITHOUT ROWID;
+
+CREATE TABLE 'ticket_search_data'(id INTEGER PRIMARY KEY, block BLOB);
+
+CREATE TABLE 'ticket_search_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
+
 CREATE TABLE tickets (
     n                     INTEGER PRIMARY KEY,
     id                    BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
@@ -330,7 +379,11 @@ CREATE TABLE tickets (
     checkpoint_commits    INTEGER NOT NULL DEFAULT 0,
     source                TEXT,
     depends_on_reason     TEXT,
-    scope_id              BLOB,
+    scope_id              BLOB CHECK (length(scope_id) = 16),
+    local_name            TEXT,
+    replaces_id           BLOB CHECK (length(replaces_id) = 16),
+    lost_parent_id        BLOB CHECK (length(lost_parent_id) = 16),
+    seed_from_ref         TEXT,
     operation_key         TEXT,
     category_id           BLOB REFERENCES categories (id),
     requester_name        TEXT,
@@ -366,10 +419,20 @@ CREATE INDEX api_keys_by_tenant ON api_keys (tenant_id, created_at);
 
 CREATE INDEX api_keys_by_ticket ON api_keys (ticket_id) WHERE ticket_id IS NOT NULL;
 
+CREATE INDEX attachments_by_hash ON attachments (hash) WHERE hash IS NOT NULL;
+
+CREATE INDEX attachments_by_job ON attachments (job_id);
+
+CREATE INDEX attachments_by_ticket ON attachments (ticket_id) WHERE ticket_id IS NOT NULL;
+
+CREATE INDEX attachments_unused ON attachments (created_at) WHERE ticket_id IS NULL;
+
 CREATE INDEX audit_by_tenant ON audit (tenant_id, n);
 
 CREATE UNIQUE INDEX categories_by_name ON categories (project_id, name_norm)
     WHERE deleted_at IS NULL;
+
+CREATE INDEX categories_by_project ON categories (project_id, name_norm);
 
 CREATE INDEX jobs_by_tenant ON jobs (tenant_id, state, n);
 
@@ -426,6 +489,8 @@ CREATE UNIQUE INDEX tickets_by_operation_key ON tickets (tenant_id, operation_ke
 CREATE INDEX tickets_by_project ON tickets (project_id);
 
 CREATE INDEX tickets_by_project_status ON tickets (project_id, status);
+
+CREATE INDEX tickets_by_scope ON tickets (scope_id) WHERE scope_id IS NOT NULL;
 
 CREATE INDEX tickets_by_tenant ON tickets (tenant_id);
 

@@ -1,11 +1,17 @@
 //! The ticket tools against the published tickets contract, through both doors.
 
 mod arguments;
+mod attachments;
+mod batch;
+mod categories;
 mod dependencies;
 mod listing;
 mod refusals;
+mod replacing;
 mod replay;
 mod running;
+mod searching;
+mod seeding;
 mod shapes;
 mod standing;
 

@@ -48,6 +48,7 @@ pub(super) struct TicketPage {
     remarks: Vec<Remark>,
     proofs: Vec<ProofLine>,
     description: Prose,
+    attachments: Vec<AttachmentLine>,
     timeline: Vec<Happening>,
     facts: Vec<Fact>,
     times: Vec<TimeFact>,
@@ -143,6 +144,16 @@ pub(super) struct ProofLine {
     took: String,
     at: Moment,
     log: Option<String>,
+}
+
+/// A file that came with the ticket.
+pub(super) struct AttachmentLine {
+    name: String,
+    /// Type and size: `application/pdf, 48.2 kB`.
+    said: String,
+    /// The BLAKE3 hash.
+    hash: String,
+    href: String,
 }
 
 /// One thing that happened.
