@@ -91,6 +91,34 @@ FROM   categories
 WHERE  tenant_id = :tenant AND project_id = :project AND name_norm = :name_norm
 AND    deleted_at IS NULL;
 
+-- name: get_category
+-- one: the id is unique.
+SELECT id, project_id, name, created_at, deleted_at,
+       (SELECT count(*) FROM tickets
+        WHERE  category_id = categories.id AND tenant_id = +:tenant
+               AND status IN ('queued', 'blocked', 'running', 'awaiting_input')) AS open_tickets
+FROM   categories
+WHERE  tenant_id = :tenant AND id = :id;
+
+-- name: count_categories
+-- :deleted says whether those that were deleted are listed too.
+SELECT id, project_id, name, created_at, deleted_at,
+       (SELECT count(*) FROM tickets
+        WHERE  category_id = categories.id AND tenant_id = +:tenant
+               AND status IN ('queued', 'blocked', 'running', 'awaiting_input')) AS open_tickets
+FROM   categories
+WHERE  tenant_id = :tenant AND project_id = :project AND (:deleted OR deleted_at IS NULL)
+ORDER  BY name_norm, deleted_at, id
+LIMIT  :limit;
+
+-- name: rename_category
+UPDATE categories SET name = :name, name_norm = :name_norm
+WHERE  tenant_id = :tenant AND id = :id AND deleted_at IS NULL;
+
+-- name: delete_category
+UPDATE categories SET deleted_at = :now
+WHERE  tenant_id = :tenant AND id = :id AND deleted_at IS NULL;
+
 -- name: list_categories
 SELECT id, project_id, name
 FROM   categories

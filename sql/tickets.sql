@@ -19,6 +19,10 @@ ORDER  BY t.n LIMIT :limit;
 -- name: find_by_operation_key
 SELECT * FROM ticket_rows WHERE tenant_id = :tenant AND operation_key = :key LIMIT 1;
 
+-- name: list_scope
+SELECT * FROM ticket_rows
+WHERE  scope_id = :scope AND tenant_id = +:tenant ORDER BY n LIMIT :limit;
+
 -- name: list
 -- One statement a combination of filters: each has an index that ends in the order of the list, so
 -- a page costs the same among a thousand tickets and among a million.
@@ -55,11 +59,13 @@ SELECT status, count(*) AS tickets FROM tickets WHERE tenant_id = :tenant GROUP 
 
 -- name: insert
 INSERT INTO tickets (id, tenant_id, project_id, seq, title, description, status, kind, preset,
-    pass_profile, origin, graph_status, source, depends_on_reason, operation_key, category_id,
+    pass_profile, origin, graph_status, source, depends_on_reason, scope_id, local_name,
+    replaces_id, seed_from_ref, operation_key, category_id,
     requester_name, requester_email, requester_avatar_url, requester_channel, requester_ref,
     filed_by, created_at)
 VALUES (:id, :tenant, :project, :seq, :title, :description, :status, :kind, :preset,
-    :pass_profile, :origin, 'ready', :source, :depends_on_reason, :operation_key, :category,
+    :pass_profile, :origin, 'ready', :source, :depends_on_reason, :scope, :local_name,
+    :replaces, :seed, :operation_key, :category,
     :requester_name, :requester_email, :requester_avatar_url, :requester_channel, :requester_ref,
     :filed_by, :now);
 
@@ -67,6 +73,10 @@ VALUES (:id, :tenant, :project, :seq, :title, :description, :status, :kind, :pre
 INSERT INTO ticket_dependencies (ticket_id, parent_id, tenant_id)
 VALUES (:ticket, :parent, :tenant)
 ON CONFLICT DO NOTHING;
+
+-- name: remove_dependency
+DELETE FROM ticket_dependencies
+WHERE  ticket_id = :ticket AND parent_id = :parent AND tenant_id = :tenant;
 
 -- name: belongings
 -- Which kinds of rows a ticket has beside its nodes: most have few, and each kind that is absent
@@ -138,15 +148,23 @@ WHERE  tenant_id = :tenant AND id = :id;
 -- name: finish
 UPDATE tickets
 SET    status = :status, graph_status = :graph, completed_at = :now,
-       failure_reason = :failure_reason, completion_summary = :completion_summary
+       failure_reason = :failure_reason, completion_summary = :completion_summary,
+       lost_parent_id = :lost_parent
 WHERE  tenant_id = :tenant AND id = :id
        AND status NOT IN ('succeeded', 'failed', 'timeout', 'cancelled');
 
 -- name: reopen
 UPDATE tickets
 SET    status = :status, graph_status = 'running', completed_at = NULL, failure_reason = NULL,
-       completion_summary = NULL, auto_merge_status = NULL
+       completion_summary = NULL, auto_merge_status = NULL, lost_parent_id = NULL
 WHERE  tenant_id = :tenant AND id = :id AND status IN ('failed', 'timeout', 'cancelled');
+
+-- name: revive
+-- A ticket that was cancelled for no other reason than that its parent did not land.
+UPDATE tickets
+SET    status = 'blocked', graph_status = 'ready', completed_at = NULL, completion_summary = NULL,
+       lost_parent_id = NULL
+WHERE  tenant_id = :tenant AND id = :id AND status = 'cancelled' AND lost_parent_id IS NOT NULL;
 
 -- name: set_commit
 UPDATE tickets SET commit_sha = :commit, auto_merge_status = 'merged'

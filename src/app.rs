@@ -19,8 +19,8 @@ use crate::base::{BootId, Clock, Code, Entropy, Fault, Network, RateLimit, Secre
 use crate::events::Bus;
 use crate::jobs::{self, Worker};
 use crate::projects::git::Git;
-use crate::store::{Blobs, Db};
-use crate::tools::Gate;
+use crate::store::{Blobs, Db, Uploads};
+use crate::tools::{Gate, Premises};
 use crate::web::ci::{self, Ci};
 use crate::web::health::{self, Health};
 use crate::web::host::{self, Hosts};
@@ -29,6 +29,7 @@ use crate::web::live_logs::LiveLogs;
 use crate::web::mcp::{self, Door, Setting};
 use crate::web::proxies::Proxies;
 use crate::web::site::{Setup, Site};
+use crate::web::uploads::{self, Uploading};
 use crate::web::{dashboard, framing, schemas, serve, trace};
 use crate::work::{self, Env, Paths};
 
@@ -79,12 +80,14 @@ impl App {
         let db = Db::open(&data, clock.clone(), entropy.clone(), bus.clone())?;
         let paths = Paths::new(data);
         let blobs = Blobs::open(paths.blobs(), entropy.clone())?;
+        let uploads = Uploads::open(paths.uploads(), entropy.clone())?;
         let git = Git::default();
         let boot: BootId = entropy.id(clock.now());
         let local = format!("http://{}", from_here(opening.listen));
         let env = Arc::new(Env {
             db: db.clone(),
             blobs,
+            uploads,
             bus: bus.clone(),
             clock: clock.clone(),
             entropy,
@@ -105,8 +108,10 @@ impl App {
             options: jobs::Options { grace: STOP_TIME, ..jobs::Options::default() },
         });
         let public_url = opening.public_url.as_deref();
+        let premises =
+            Premises { url: public_url.unwrap_or(&local).to_owned(), mirrors: env.paths.mirrors() };
         Ok(Self {
-            gate: Arc::new(Gate::new(db, clock, opening.rate_limit, git)),
+            gate: Arc::new(Gate::new(db, clock, opening.rate_limit, git, premises)),
             worker,
             hosts: Arc::new(Hosts::new(public_url, &opening.allowed_hosts, opening.listen)),
             logs: LiveLogs::default(),
@@ -205,6 +210,7 @@ impl App {
         let site = Site::new(Setup {
             db: env.db.clone(),
             blobs: env.blobs.clone(),
+            uploads: env.uploads.clone(),
             gate: self.gate.clone(),
             clock: env.clock.clone(),
             entropy: env.entropy.clone(),
@@ -220,11 +226,13 @@ impl App {
             worker: self.worker.clone(),
             damaged: self.damaged.clone(),
         };
+        let uploading = Uploading { db: env.db.clone(), uploads: env.uploads.clone() };
         let ci = Ci { gate: self.gate.clone(), db: env.db.clone() };
         let machine = Router::new()
             .route("/api/mcp/v1/invoke", any(invoke::enter).with_state(invoke))
             .route("/api/ci/projects", get(ci::list_projects).with_state(ci))
             .route("/api/{*path}", any(ci::unknown))
+            .route("/uploads/{token}", any(uploads::enter).with_state(uploading))
             .route("/schemas", get(schemas::index))
             .route("/schemas/", get(schemas::index))
             .route("/schemas/{format}/{file}", get(schemas::show))

@@ -127,8 +127,11 @@ CREATE TABLE categories (
 ) STRICT;
 CREATE UNIQUE INDEX categories_by_name ON categories (project_id, name_norm)
     WHERE deleted_at IS NULL;
+CREATE INDEX categories_by_project ON categories (project_id, name_norm);
 
--- n is the order of filing, and with it the order of every list.
+-- n is the order of filing, and with it the order of every list. `local_name` is what a ticket was
+-- called in the call that filed a whole batch. `replaces_id` is the cancelled ticket that it
+-- refiles. `lost_parent_id` says for which parent, that did not land, the server cancelled it.
 CREATE TABLE tickets (
     n                     INTEGER PRIMARY KEY,
     id                    BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
@@ -158,7 +161,11 @@ CREATE TABLE tickets (
     checkpoint_commits    INTEGER NOT NULL DEFAULT 0,
     source                TEXT,
     depends_on_reason     TEXT,
-    scope_id              BLOB,
+    scope_id              BLOB CHECK (length(scope_id) = 16),
+    local_name            TEXT,
+    replaces_id           BLOB CHECK (length(replaces_id) = 16),
+    lost_parent_id        BLOB CHECK (length(lost_parent_id) = 16),
+    seed_from_ref         TEXT,
     operation_key         TEXT,
     category_id           BLOB REFERENCES categories (id),
     requester_name        TEXT,
@@ -188,6 +195,7 @@ CREATE INDEX tickets_by_category ON tickets (category_id) WHERE category_id IS N
 CREATE INDEX tickets_by_category_status ON tickets (category_id, status)
     WHERE category_id IS NOT NULL;
 CREATE INDEX tickets_unfinished ON tickets (n) WHERE status IN ('queued', 'running', 'blocked');
+CREATE INDEX tickets_by_scope ON tickets (scope_id) WHERE scope_id IS NOT NULL;
 
 -- What every query about a ticket selects: its row, and the names it is shown with.
 CREATE VIEW ticket_rows AS
@@ -195,6 +203,30 @@ SELECT t.*, p.key AS project_key, c.name AS category_name, c.deleted_at AS categ
 FROM   tickets t
        JOIN projects p ON p.id = t.project_id
        LEFT JOIN categories c ON c.id = t.category_id;
+
+-- Tickets by their words. `owner` and `place` are the ids of tenant and project as words, so that a
+-- search within them never walks through what others have written.
+CREATE VIEW ticket_texts AS
+SELECT t.n, t.title, t.description, coalesce(p.key || '-', '#') || t.seq AS ref,
+       lower(hex(t.tenant_id)) AS owner, lower(hex(t.project_id)) AS place
+FROM   tickets t JOIN projects p ON p.id = t.project_id;
+
+CREATE VIRTUAL TABLE ticket_search USING fts5 (
+    title, description, ref, owner, place,
+    content = 'ticket_texts', content_rowid = 'n', columnsize = 0,
+    tokenize = 'unicode61 remove_diacritics 2'
+);
+CREATE TRIGGER tickets_searchable AFTER INSERT ON tickets BEGIN
+    INSERT INTO ticket_search (rowid, title, description, ref, owner, place)
+    SELECT n, title, description, ref, owner, place FROM ticket_texts WHERE n = new.n;
+END;
+CREATE TRIGGER tickets_reworded AFTER UPDATE OF title, description ON tickets BEGIN
+    INSERT INTO ticket_search (ticket_search, rowid, title, description, ref, owner, place)
+    SELECT 'delete', n, old.title, old.description, ref, owner, place
+    FROM   ticket_texts WHERE n = new.n;
+    INSERT INTO ticket_search (rowid, title, description, ref, owner, place)
+    SELECT n, title, description, ref, owner, place FROM ticket_texts WHERE n = new.n;
+END;
 
 CREATE TABLE ticket_dependencies (
     ticket_id BLOB NOT NULL REFERENCES tickets (id),
@@ -239,6 +271,31 @@ CREATE TABLE ticket_conversations (
     description TEXT NOT NULL,
     turns       TEXT NOT NULL CHECK (json_valid(turns))
 ) STRICT, WITHOUT ROWID;
+-- Files that come with a ticket. `job_id` is the id that the ticket has or will have; `ticket_id`
+-- is set once it is there. The address of an upload holds a token, of which only the SHA-256 is
+-- here.
+CREATE TABLE attachments (
+    id           BLOB PRIMARY KEY CHECK (length(id) = 16),
+    tenant_id    BLOB NOT NULL REFERENCES tenants (id),
+    project_id   BLOB NOT NULL REFERENCES projects (id),
+    job_id       BLOB NOT NULL CHECK (length(job_id) = 16),
+    token_hash   BLOB NOT NULL UNIQUE CHECK (length(token_hash) = 32),
+    name         TEXT NOT NULL CHECK (name <> ''),
+    media_type   TEXT NOT NULL CHECK (media_type LIKE '_%/_%'),
+    size_bytes   INTEGER NOT NULL CHECK (size_bytes > 0),
+    announced_by TEXT NOT NULL,
+    created_at   INTEGER NOT NULL,
+    expires_at   INTEGER NOT NULL,
+    hash         BLOB CHECK (length(hash) = 32),
+    uploaded_at  INTEGER,
+    ticket_id    BLOB REFERENCES tickets (id),
+    CHECK ((hash IS NOT NULL) = (uploaded_at IS NOT NULL)),
+    CHECK (ticket_id IS NULL OR hash IS NOT NULL)
+) STRICT;
+CREATE INDEX attachments_by_job ON attachments (job_id);
+CREATE INDEX attachments_by_ticket ON attachments (ticket_id) WHERE ticket_id IS NOT NULL;
+CREATE INDEX attachments_by_hash ON attachments (hash) WHERE hash IS NOT NULL;
+CREATE INDEX attachments_unused ON attachments (created_at) WHERE ticket_id IS NULL;
 
 -- One unit of a ticket's graph. `attempt` counts the runs that were started.
 CREATE TABLE nodes (

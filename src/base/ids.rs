@@ -32,6 +32,8 @@ kinds! {
     Scope => ScopeId;
     /// A ticket category.
     Category => CategoryId;
+    /// A file that comes with a ticket.
+    Attachment => AttachmentId;
     /// A unit of a ticket's graph.
     Node => NodeId;
     /// An assertion of a ticket's contract.

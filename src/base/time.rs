@@ -28,6 +28,18 @@ impl Millis {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
 
+    /// The moment that a text names: `2026-07-29T14:00:00Z`, with any offset, or a date alone,
+    /// which begins at midnight UTC.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        if let Ok(at) = text.parse::<jiff::Timestamp>() {
+            return Some(Self(at.as_millisecond()));
+        }
+        let is_date = text.len() == 10 && text.bytes().all(|b| b == b'-' || b.is_ascii_digit());
+        let midnight = format!("{text}T00:00:00Z").parse::<jiff::Timestamp>();
+        midnight.ok().filter(|_| is_date).map(|at| Self(at.as_millisecond()))
+    }
+
     /// ISO 8601 in UTC with milliseconds, as every contract writes it: `2026-07-29T14:00:00.000Z`.
     #[must_use]
     pub fn iso(self) -> String {
@@ -109,6 +121,18 @@ mod tests {
     fn a_moment_is_written_with_milliseconds_and_z() {
         assert_eq!(Millis(1_785_333_600_000).iso(), "2026-07-29T14:00:00.000Z");
         assert_eq!(Millis(1_785_333_600_007).iso(), "2026-07-29T14:00:00.007Z");
+    }
+
+    #[test]
+    fn a_moment_is_read_as_it_is_written_or_as_a_date() {
+        let at = Millis(1_785_333_600_007);
+
+        assert_eq!(Millis::parse(&at.iso()), Some(at));
+        assert_eq!(Millis::parse("2026-07-29T16:00:00.007+02:00"), Some(at));
+        assert_eq!(Millis::parse("2026-07-29"), Some(Millis(1_785_283_200_000)));
+        for other in ["", "today", "2026-07", "2026-13-01", "29.07.2026", "2026-07-29T14:00"] {
+            assert_eq!(Millis::parse(other), None, "{other}");
+        }
     }
 
     #[test]

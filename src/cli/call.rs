@@ -11,9 +11,14 @@ use super::output;
 use super::workspace::{Flags, Workspace};
 use crate::base::text::shell_word;
 use crate::base::{Clock, Code, Entropy, Fault, RateLimit, RequestId};
+use crate::config::PublicUrl;
 use crate::contract::envelope;
 use crate::projects::git::Git;
-use crate::tools::{CallContext, Caller, Gate, Registry, Reply};
+use crate::tools::{CallContext, Caller, Gate, Premises, Registry, Reply};
+use crate::work::Paths;
+
+/// Where a server listens that was told nothing else.
+const DEFAULT_URL: &str = "http://127.0.0.1:7171";
 
 /// The flags of `assay call`.
 #[derive(Debug, Args)]
@@ -23,6 +28,9 @@ pub(super) struct CallArgs {
     /// Its arguments as a JSON object; `-` reads them from standard input
     #[arg(default_value = "{}")]
     arguments: String,
+    /// The address under which people and agents reach the server, for answers that name one
+    #[arg(long, value_name = "URL", env = "ASSAY_PUBLIC_URL")]
+    public_url: Option<PublicUrl>,
     #[command(flatten)]
     flags: Flags,
 }
@@ -34,7 +42,11 @@ pub(super) fn run(args: &CallArgs) -> anyhow::Result<()> {
     let caller = Caller::of(workspace.actor()?);
     let (clock, entropy) = (Clock::system(), Entropy::system());
     let request: RequestId = entropy.id(clock.now());
-    let gate = Gate::new(workspace.db().clone(), clock, RateLimit::Off, Git::default());
+    let premises = Premises {
+        url: args.public_url.as_ref().map_or_else(|| DEFAULT_URL.to_owned(), ToString::to_string),
+        mirrors: Paths::new(workspace.dir()).mirrors(),
+    };
+    let gate = Gate::new(workspace.db().clone(), clock, RateLimit::Off, Git::default(), premises);
     let context =
         CallContext { via: "cli", progress: None, cancel: CancellationToken::new(), request };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

@@ -228,6 +228,9 @@ fn file(tx: &mut Tx<'_>, tenant: &Tenant, project: &Project, asked: &Asked) -> R
             ..Requester::default()
         },
         category: Some("Demonstration".to_owned()),
+        replaces: None,
+        seed_from_ref: None,
+        attached: None,
         operation_key: Some(asked.key.to_owned()),
         override_duplicate: false,
         no_split: true,

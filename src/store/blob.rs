@@ -6,6 +6,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
+use super::arriving::Arriving;
 use crate::base::stops::{self, Stop};
 use crate::base::{Entropy, Fault};
 
@@ -81,6 +82,19 @@ impl Blobs {
         Ok(hash)
     }
 
+    /// A blob that is to arrive piece by piece.
+    pub fn begin(&self) -> Result<Arriving, Fault> {
+        Arriving::begin(self, self.new_half()).map_err(|error| self.fault(error))
+    }
+
+    /// Removes a blob that nothing names any more. The caller sees to it that nothing is about to.
+    pub fn remove(&self, hash: Hash) -> Result<(), Fault> {
+        match fs::remove_file(self.path(hash)) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(self.fault(e)),
+            _ => Ok(()),
+        }
+    }
+
     /// The bytes of a blob; `None` where the file is gone.
     pub fn get(&self, hash: Hash) -> Result<Option<Vec<u8>>, Fault> {
         match fs::read(self.path(hash)) {
@@ -113,9 +127,13 @@ impl Blobs {
         self.root.join("half-written")
     }
 
-    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    fn new_half(&self) -> PathBuf {
         let name = u128::from_le_bytes(self.entropy.bytes());
-        let half = self.half_written().join(format!("{name:032x}"));
+        self.half_written().join(format!("{name:032x}"))
+    }
+
+    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let half = self.new_half();
         let written = self.write_half(&half, path, bytes);
         if written.is_err() {
             // The first failure is the one to tell; a leftover goes at the next start.
@@ -127,6 +145,11 @@ impl Blobs {
     fn write_half(&self, half: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let mut file = File::create_new(half)?;
         file.write_all(bytes)?;
+        self.name(&file, half, path)
+    }
+
+    /// Flushes a file and gives it the name that it is kept under.
+    pub(super) fn name(&self, file: &File, half: &Path, path: &Path) -> io::Result<()> {
         file.sync_all()?;
         stops::reach(Stop::BlobWritten);
         let folder = path.parent().unwrap_or(&self.root);
@@ -142,7 +165,7 @@ impl Blobs {
         Ok(())
     }
 
-    fn fault(&self, error: io::Error) -> Fault {
+    pub(super) fn fault(&self, error: io::Error) -> Fault {
         Fault::of_folder(&self.root, error)
     }
 }

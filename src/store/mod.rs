@@ -1,6 +1,7 @@
 //! `SQLite`, and the only folder that opens it: one writer thread with grouped, durable commits, a
 //! pool of readers, named statements, migrations, and blobs beside the database.
 
+mod arriving;
 mod blob;
 mod db;
 mod memory;
@@ -9,8 +10,10 @@ mod open;
 mod row;
 mod sql;
 mod tx;
+mod uploads;
 mod writer;
 
+pub use arriving::Arriving;
 pub use blob::{Blobs, Hash};
 pub use db::Db;
 pub use memory::Digest;
@@ -18,3 +21,4 @@ pub use migrate::{MIGRATIONS, Migration, hash_of};
 pub use row::{Row, to_int, to_json};
 pub use sql::Sql;
 pub use tx::{Params, Read, Tx, Value};
+pub use uploads::Uploads;

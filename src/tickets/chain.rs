@@ -25,7 +25,9 @@ pub struct Link {
 pub(super) fn phases(project: &Project, asked: &Dispatch) -> Vec<Phase> {
     let scope = Scope::of(&asked.description);
     let limit = usize::try_from(project.settings.dispatch.split_above).unwrap_or(usize::MAX);
-    if asked.no_split || asked.predrafted || scope.nodes <= limit {
+    // What is attached belongs to the whole, and so does the branch that it starts from.
+    let is_bound = asked.attached.is_some() || asked.seed_from_ref.is_some();
+    if asked.no_split || asked.predrafted || is_bound || scope.nodes <= limit {
         return Vec::new();
     }
     let phases = scope.phases(&asked.title);
@@ -43,6 +45,7 @@ pub(super) fn asked_as(asked: &Dispatch, phase: &Phase, before: Option<&Ticket>)
     };
     if let Some(before) = before {
         own.operation_key = None;
+        own.replaces = None;
         own.depends_on = Vec::new();
         let reason = format!("Goes on from what {} landed: {}", before.reference(), before.title);
         own.depends_on_reason = Some(reason);

@@ -7,8 +7,8 @@ use super::similarity::Profile;
 use super::states::{Kind, Origin, PassProfile, Preset, Status};
 use super::ticket::{self, Requester, Ticket};
 use super::timeline::{self, Happened, Line};
-use super::{chain, classify, conversations, dependencies, node, reference};
-use crate::base::{Code, Fault, NextAction, TenantId, TicketId, text};
+use super::{attachments, chain, classify, conversations, dependencies, node, reference};
+use crate::base::{AttachmentId, Code, Fault, NextAction, ScopeId, TenantId, TicketId, text};
 use crate::projects::{self, Project};
 use crate::store::{Read, Tx, to_int};
 use crate::{params, sql};
@@ -56,10 +56,25 @@ pub struct Dispatch {
     pub predrafted: bool,
     /// What was said before, oldest first. Title and description are drafted from it.
     pub conversation: Vec<Turn>,
+    /// The cancelled ticket that this one refiles.
+    pub replaces: Option<TicketId>,
+    /// The branch that its own starts from, instead of from the base branch.
+    pub seed_from_ref: Option<String>,
+    /// The files that come with it.
+    pub attached: Option<Attached>,
     /// How the ticket came in: `mcp`, `dashboard` and the like.
     pub source: String,
     /// Who filed it.
     pub actor: String,
+}
+
+/// Files that come with a ticket, and the id under which they were announced.
+#[derive(Debug, Clone)]
+pub struct Attached {
+    /// The id that the ticket gets.
+    pub job: TicketId,
+    /// The files, checked by [`super::attachments::claim`].
+    pub files: Vec<AttachmentId>,
 }
 
 /// What dispatching came to.
@@ -111,15 +126,24 @@ pub fn dispatch(
         return Ok(Dispatched::Folded(like.clone()));
     }
     let despite = like.map(|like| like.ticket.reference());
-    let ticket = file(tx, tenant, project, asked, &parents, despite.as_deref())?;
+    let ticket = file_whole(tx, tenant, project, asked, &parents, despite.as_deref())?;
     pipeline::start_waiting(tx, tenant, project)?;
     duplicates::remember(tx, tenant, &ticket, &profile)?;
     conversations::record(tx, tenant, ticket.id, sent)?;
     Ok(Dispatched::Filed { ticket, despite })
 }
 
+/// A ticket's place among those that one call files together.
+#[derive(Debug, Clone)]
+pub struct InBatch {
+    /// What they have in common.
+    pub scope: ScopeId,
+    /// What the call calls this one.
+    pub name: String,
+}
+
 /// Files what is asked as one ticket, or as a chain of which it answers the root.
-fn file(
+fn file_whole(
     tx: &mut Tx<'_>,
     tenant: TenantId,
     project: &Project,
@@ -128,12 +152,12 @@ fn file(
     despite: Option<&str>,
 ) -> Result<Ticket, Fault> {
     let filed = despite.map_or_else(
-        || "Filed.".to_owned(),
+        || FILED.to_owned(),
         |like| format!("Filed although {like} asks for the same (override_duplicate)."),
     );
     let phases = chain::phases(project, asked);
     if phases.is_empty() {
-        return file_one(tx, tenant, project, asked, parents, &filed);
+        return file(tx, tenant, project, asked, parents, &filed, None);
     }
     let kind = asked.kind.unwrap_or_else(|| classify::kind(&asked.title, &asked.description));
     let whole = Dispatch { kind: Some(kind), ..asked.clone() };
@@ -143,21 +167,30 @@ fn file(
         let own = chain::asked_as(&whole, phase, before);
         let parents = before.map_or(parents, std::slice::from_ref).to_vec();
         let said = format!("{filed} It is phase {at} of {}.", phases.len());
-        tickets.push(file_one(tx, tenant, project, &own, &parents, &said)?);
+        tickets.push(file(tx, tenant, project, &own, &parents, &said, None)?);
     }
     chain::record(tx, tenant, asked, &tickets)?;
     Ok(tickets.swap_remove(0))
 }
 
-fn file_one(
+/// What the timeline says of a ticket that was filed like most.
+pub(super) const FILED: &str = "Filed.";
+
+/// Files one ticket with its graph. It does not start before [`pipeline::start_waiting`]. `said` is
+/// what its timeline says of it.
+pub(super) fn file(
     tx: &mut Tx<'_>,
     tenant: TenantId,
     project: &Project,
     asked: &Dispatch,
     parents: &[Ticket],
     said: &str,
+    batch: Option<&InBatch>,
 ) -> Result<Ticket, Fault> {
-    let id = insert(tx, tenant, project, asked, parents)?;
+    let id = insert(tx, tenant, project, asked, parents, batch)?;
+    if let Some(attached) = &asked.attached {
+        attachments::attach(tx, tenant, id, &attached.files)?;
+    }
     for parent in parents {
         dependencies::add(tx, tenant, id, parent.id)?;
     }
@@ -173,7 +206,7 @@ fn file_one(
 }
 
 /// Whether the project has what a ticket needs before anything can run.
-fn check_ready(project: &Project) -> Result<(), Fault> {
+pub(super) fn check_ready(project: &Project) -> Result<(), Fault> {
     let health = projects::health::judge(project, None);
     let Some(blocker) = health.blockers.first() else { return Ok(()) };
     let message = format!("{} {}", blocker.message, "A ticket needs it before it can be filed.");
@@ -189,8 +222,7 @@ fn find_parents(
     if asked.depends_on.is_empty() {
         return Ok(Vec::new());
     }
-    let reason = asked.depends_on_reason.as_deref().unwrap_or("").trim();
-    if reason.chars().count() < REASON_MIN {
+    if !gives_reason(asked) {
         let message = "depends_on needs depends_on_reason: one sentence of at least 10 characters \
                        that names the landed output of the parent which this ticket consumes.";
         return Err(Fault::new(Code::DependsOnReasonRequired, message)
@@ -206,6 +238,12 @@ fn find_parents(
         }
     }
     Ok(parents)
+}
+
+/// Whether the sentence that names what is needed of the parents is one.
+pub(super) fn gives_reason(asked: &Dispatch) -> bool {
+    let reason = asked.depends_on_reason.as_deref().unwrap_or("").trim();
+    reason.chars().count() >= REASON_MIN
 }
 
 /// A ref that leads nowhere, blamed on its own argument.
@@ -240,6 +278,7 @@ fn insert(
     project: &Project,
     asked: &Dispatch,
     parents: &[Ticket],
+    batch: Option<&InBatch>,
 ) -> Result<TicketId, Fault> {
     let category = match asked.category.as_deref().map(str::trim).filter(|name| !name.is_empty()) {
         Some(name) => Some(projects::categories::ensure(tx, tenant, project.id, name)?.id),
@@ -249,7 +288,8 @@ fn insert(
     let unmet = parents.iter().any(|parent| parent.status != Status::Succeeded);
     let status = if unmet { Status::Blocked } else { Status::Queued };
     let kind = asked.kind.unwrap_or_else(|| classify::kind(&asked.title, &asked.description));
-    let (id, now): (TicketId, _) = (tx.new_id(), tx.now());
+    let id = asked.attached.as_ref().map_or_else(|| tx.new_id(), |attached| attached.job);
+    let now = tx.now();
     let requester = &asked.requester;
     tx.run_one(
         sql!("tickets.sql", "insert"),
@@ -258,6 +298,9 @@ fn insert(
         ":kind": kind.word(), ":preset": asked.preset.word(),
         ":pass_profile": asked.pass_profile.word(), ":origin": Origin::Dynamic.word(),
         ":source": asked.source, ":depends_on_reason": asked.depends_on_reason,
+        ":scope": batch.map(|batch| batch.scope),
+        ":local_name": batch.map(|batch| batch.name.as_str()), ":replaces": asked.replaces,
+        ":seed": asked.seed_from_ref,
         ":operation_key": asked.operation_key, ":category": category,
         ":requester_name": requester.name, ":requester_email": requester.email,
         ":requester_avatar_url": requester.avatar_url, ":requester_channel": requester.channel,

@@ -3,6 +3,8 @@
 //! `work/`.
 
 pub mod chain;
+pub mod attachments;
+pub mod batch;
 pub mod classify;
 pub mod contract;
 pub mod conversations;
@@ -11,6 +13,7 @@ pub mod digest;
 pub mod dispatch;
 pub mod draft;
 pub mod duplicates;
+pub mod forgotten;
 pub mod jobs;
 pub mod landing;
 pub mod node;
@@ -22,6 +25,7 @@ pub mod reference;
 pub mod runner;
 pub mod scope;
 pub mod similarity;
+pub mod search;
 pub mod states;
 pub mod ticket;
 pub mod timeline;

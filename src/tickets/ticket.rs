@@ -61,6 +61,14 @@ pub struct Ticket {
     pub depends_on_reason: Option<String>,
     /// The batch it was dispatched in.
     pub scope: Option<ScopeId>,
+    /// What the call that filed the batch called it.
+    pub local_name: Option<String>,
+    /// The cancelled ticket that it refiles.
+    pub replaces: Option<TicketId>,
+    /// The branch that its own starts from, instead of from the base branch.
+    pub seed_from_ref: Option<String>,
+    /// The parent that did not land, where it was cancelled for that and nothing else.
+    pub lost_parent: Option<TicketId>,
     /// Its category.
     pub category: Option<Category>,
     /// Who asked for it. For display; never authority.
@@ -159,6 +167,10 @@ impl Ticket {
             source: row.get("source")?,
             depends_on_reason: row.get("depends_on_reason")?,
             scope: row.get("scope_id")?,
+            local_name: row.get("local_name")?,
+            replaces: row.get("replaces_id")?,
+            seed_from_ref: row.get("seed_from_ref")?,
+            lost_parent: row.get("lost_parent_id")?,
             category: category(row)?,
             requester: requester(row)?,
             filed_by: row.get("filed_by")?,

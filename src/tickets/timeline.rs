@@ -35,6 +35,10 @@ words! {
         Ended = "ended",
         /// Somebody tried it again.
         Retried = "retried",
+        /// It waits for another ticket than before.
+        Repointed = "repointed",
+        /// It was cancelled for its parent's sake, and waits again.
+        Revived = "revived",
     }
 }
 

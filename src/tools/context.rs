@@ -1,5 +1,6 @@
 //! What a running tool has at hand.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -33,6 +34,15 @@ pub struct CallContext {
     pub request: RequestId,
 }
 
+/// Where this server is: what a few tools need to know of it.
+#[derive(Debug, Clone)]
+pub struct Premises {
+    /// The address that people and agents use, without a slash at its end.
+    pub url: String,
+    /// Where remote repositories are mirrored.
+    pub mirrors: PathBuf,
+}
+
 /// What a running tool has at hand.
 #[derive(Clone)]
 pub struct Cx {
@@ -44,6 +54,7 @@ pub struct Cx {
     pub(super) progress: Option<mpsc::UnboundedSender<Step>>,
     pub(super) audited: Arc<AtomicBool>,
     pub(super) repositories: crate::projects::git::Git,
+    pub(super) premises: Arc<Premises>,
 }
 
 impl Cx {
@@ -63,6 +74,12 @@ impl Cx {
     #[must_use]
     pub const fn git(&self) -> &crate::projects::git::Git {
         &self.repositories
+    }
+
+    /// Where this server is.
+    #[must_use]
+    pub fn premises(&self) -> &Premises {
+        &self.premises
     }
 
     /// Tells whoever asked to be told how far the call is.

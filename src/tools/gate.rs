@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::Value;
 
 use super::arguments;
-use super::context::{CallContext, Cx};
+use super::context::{CallContext, Cx, Premises};
 use super::rate::Limiter;
 use super::registry::Registry;
 use super::tool::{Effect, Entry, Reply};
@@ -41,13 +41,15 @@ pub struct Gate {
     registry: Registry,
     limiter: Limiter,
     git: Git,
+    premises: Arc<Premises>,
 }
 
 impl Gate {
     /// The gate to every tool.
     #[must_use]
-    pub fn new(db: Db, clock: Clock, limit: RateLimit, git: Git) -> Self {
-        Self { db, registry: Registry::new(), limiter: Limiter::new(limit, clock), git }
+    pub fn new(db: Db, clock: Clock, limit: RateLimit, git: Git, premises: Premises) -> Self {
+        let limiter = Limiter::new(limit, clock);
+        Self { db, registry: Registry::new(), limiter, git, premises: Arc::new(premises) }
     }
 
     /// Every tool.
@@ -101,6 +103,7 @@ impl Gate {
             progress: context.progress,
             audited: Arc::new(AtomicBool::new(false)),
             repositories: self.git.clone(),
+            premises: self.premises.clone(),
         };
         let outcome = tokio::select! {
             outcome = (entry.call)(cx.clone(), arguments) => outcome,

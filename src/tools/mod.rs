@@ -18,7 +18,7 @@ pub mod schema;
 pub mod tickets;
 pub mod tool;
 
-pub use context::{CallContext, Cx, Step};
+pub use context::{CallContext, Cx, Premises, Step};
 pub use gate::{Caller, Gate};
 pub use registry::Registry;
 pub use tool::{Done, Effect, Entry, Family, Reply, Tool};

@@ -26,3 +26,4 @@ pub mod site;
 pub mod sse;
 pub mod trace;
 pub mod trouble;
+pub mod uploads;

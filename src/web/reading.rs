@@ -8,6 +8,7 @@ use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt;
 use http::HeaderMap;
 use http::header::CONTENT_LENGTH;
+use tokio::time::Instant;
 
 use crate::base::{Code, Fault};
 
@@ -53,7 +54,61 @@ pub(super) async fn collect(headers: &HeaderMap, body: Body, max: usize) -> Resu
     }
 }
 
-fn length(headers: &HeaderMap) -> Option<usize> {
+/// A body that is read piece by piece.
+pub(super) struct Pieces {
+    frames: BodyDataStream,
+    left: usize,
+    max: usize,
+    until: Instant,
+}
+
+impl Pieces {
+    /// The pieces of a body of at most `max` bytes, which may take so long in all.
+    ///
+    /// # Errors
+    /// `PayloadTooLarge`, which names the limit.
+    pub(super) fn open(
+        headers: &HeaderMap,
+        body: Body,
+        max: usize,
+        time: Duration,
+    ) -> Result<Self, Fault> {
+        let frames = body.into_data_stream();
+        if length(headers).is_some_and(|length| length > max) {
+            pass_over(frames);
+            return Err(too_large(max));
+        }
+        Ok(Self { frames, left: max, max, until: Instant::now() + time })
+    }
+
+    /// The next piece; `None` at the end.
+    ///
+    /// # Errors
+    /// `PayloadTooLarge`; `BadRequest` where the body came late or broke off.
+    pub(super) async fn next(&mut self) -> Result<Option<Bytes>, Fault> {
+        let latest = self.until.min(Instant::now() + PATIENCE);
+        let Ok(frame) = tokio::time::timeout_at(latest, self.frames.next()).await else {
+            let said = "The body did not arrive in time.";
+            return Err(Fault::new(Code::BadRequest, said));
+        };
+        let Some(frame) = frame else { return Ok(None) };
+        let frame = frame.map_err(broken)?;
+        self.left = self.left.checked_sub(frame.len()).ok_or_else(|| too_large(self.max))?;
+        Ok(Some(frame))
+    }
+
+    /// Leaves the rest unread.
+    pub(super) fn pass_over(self) {
+        pass_over(self.frames);
+    }
+}
+
+fn broken(error: axum::Error) -> Fault {
+    Fault::new(Code::BadRequest, "The body ended before it was whole.").because(error)
+}
+
+/// How long the body says that it is.
+pub(super) fn length(headers: &HeaderMap) -> Option<usize> {
     headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok())
 }
 
@@ -64,9 +119,6 @@ async fn read_all(
 ) -> Result<Bytes, Fault> {
     let mut whole = BytesMut::with_capacity(expected.min(LARGE));
     while let Some(frame) = frames.next().await {
-        let broken = |error| {
-            Fault::new(Code::BadRequest, "The body ended before it was whole.").because(error)
-        };
         let frame = frame.map_err(broken)?;
         if frame.len() > max - whole.len() {
             return Err(too_large(max));
@@ -133,6 +185,22 @@ mod tests {
 
         assert_eq!(fault.code, Code::PayloadTooLarge);
         assert!(fault.message.contains("10 bytes"), "{fault}");
+    }
+
+    #[tokio::test]
+    async fn pieces_end_at_the_limit_and_where_nothing_comes() {
+        let byte = || Ok::<_, Infallible>(Bytes::from_static(b"x"));
+        let pieces = |body, max| Pieces::open(&HeaderMap::new(), body, max, PATIENCE).unwrap();
+
+        let mut whole = pieces(Body::from("0123456789"), 10);
+        assert_eq!(whole.next().await.unwrap().unwrap(), "0123456789");
+        assert_eq!(whole.next().await.unwrap(), None);
+        let fault = pieces(Body::from("0123456789x"), 10).next().await.unwrap_err();
+        assert_eq!(fault.code, Code::PayloadTooLarge);
+        let stalls = stream::iter([byte()]).chain(stream::pending());
+        let mut stalled = pieces(Body::from_stream(stalls), 10);
+        assert_eq!(stalled.next().await.unwrap().unwrap(), "x");
+        assert_eq!(stalled.next().await.unwrap_err().code, Code::BadRequest);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::accounts::Throttle;
 use crate::base::{Clock, Entropy, Millis, RequestId};
 use crate::events::Bus;
 use crate::projects::git::Git;
-use crate::store::{Blobs, Db};
+use crate::store::{Blobs, Db, Uploads};
 use crate::tools::Gate;
 
 /// What the pages work with. Cheap to clone.
@@ -36,6 +36,8 @@ pub struct Setup {
     pub db: Db,
     /// Logs and other large files.
     pub blobs: Blobs,
+    /// Files that people upload.
+    pub uploads: Uploads,
     /// The gate that every button goes through.
     pub gate: Arc<Gate>,
     /// What time it is.
@@ -70,6 +72,10 @@ impl Site {
 
     pub(super) fn blobs(&self) -> &Blobs {
         &self.0.setup.blobs
+    }
+
+    pub(super) fn uploads(&self) -> &Uploads {
+        &self.0.setup.uploads
     }
 
     pub(super) fn gate(&self) -> &Gate {

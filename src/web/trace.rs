@@ -1,5 +1,6 @@
 //! What is written down of each request: method, path, status, time. Never headers, bodies or the
-//! query, which may hold secrets; a path that is a secret itself, as a set-up link, is shortened.
+//! query, which may hold secrets; a path that is a secret itself, as a set-up link or the
+//! address of an upload, is shortened.
 
 use std::time::Duration;
 
@@ -34,8 +35,8 @@ pub async fn layer(request: Request, next: Next) -> Response {
 }
 
 fn shown(path: &str) -> String {
-    match path.strip_prefix("/setup/") {
-        Some(_) => "/setup/…".to_owned(),
+    match ["/setup/", "/uploads/"].into_iter().find(|start| path.starts_with(start)) {
+        Some(start) => format!("{start}…"),
         None => crate::base::text::cut(&crate::base::redact::redact(path), 200),
     }
 }
@@ -47,6 +48,7 @@ mod tests {
     #[test]
     fn a_set_up_link_is_not_logged() {
         assert_eq!(shown("/setup/abc"), "/setup/…");
+        assert_eq!(shown("/uploads/abc"), "/uploads/…");
         assert_eq!(shown("/tickets/ACME-1"), "/tickets/ACME-1");
     }
 }

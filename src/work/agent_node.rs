@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::agent_log::AgentLog;
+use super::attached;
 use super::env::Env;
 use super::insist::insist;
 use super::recorded;
@@ -21,7 +22,7 @@ use crate::projects::git::discard::discard;
 use crate::tickets::contract::{self, Check};
 use crate::tickets::pipeline::decide::Verdict;
 use crate::tickets::pipeline::record::{self, Left};
-use crate::tickets::prompt::{Facts, prompt};
+use crate::tickets::prompt::{Facts, File, prompt};
 use crate::tickets::runner::{Access, Ended, Exit, Launch, Limits, Report, report};
 use crate::tickets::states::{ItemKind, NodeKind, Status};
 use crate::tickets::{dependencies, node, questions};
@@ -110,6 +111,8 @@ async fn launch(
     run: RunId,
     log: &AgentLog,
 ) -> Result<Launch, Fault> {
+    let laid = attached::lay_out(env, task).await?;
+    let (attachments, files) = laid.map(|laid| (laid.folder, laid.files)).unzip();
     let redactor = Redactor::new(std::slice::from_ref(&key));
     Ok(Launch {
         assay: env.assay.clone(),
@@ -118,9 +121,10 @@ async fn launch(
         ticket: task.ticket.reference(),
         node: task.node.kind.word().to_owned(),
         branch: task.ticket.working_branch(),
-        prompt: words(env, task).await?,
+        prompt: words(env, task, files.unwrap_or_default()).await?,
         worktree: desk.tree.path.clone(),
         folder: env.paths.run(task.node.id, task.node.attempt),
+        attachments,
         access: Some(Access { url: env.url.clone(), key }),
         marker: run.to_string(),
         clock: env.clock.clone(),
@@ -131,7 +135,7 @@ async fn launch(
 }
 
 /// The prompt, from the record.
-async fn words(env: &Env, task: &Task) -> Result<String, Fault> {
+async fn words(env: &Env, task: &Task, files: Vec<File>) -> Result<String, Fault> {
     let (tenant, ticket, node_id) = (task.tenant, task.ticket.clone(), task.node.clone());
     let verify: Vec<(String, String)> = task
         .project
@@ -155,6 +159,7 @@ async fn words(env: &Env, task: &Task) -> Result<String, Fault> {
                 answers: &answers,
                 parents: &parents,
                 verify: &verify,
+                files: &files,
             }))
         })
         .await

@@ -142,6 +142,7 @@ fn launch(
         prompt: String::new(),
         worktree: line.tree.to_owned(),
         folder: env.paths.runs().join(format!("check-{run}")),
+        attachments: None,
         access: None,
         marker: run.to_string(),
         clock: env.clock.clone(),

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use crate::base::{BootId, Clock, Entropy};
 use crate::events::Bus;
 use crate::projects::git::Git;
-use crate::store::{Blobs, Db};
+use crate::store::{Blobs, Db, Uploads};
 
 /// The folders of a data directory.
 #[derive(Debug, Clone)]
@@ -52,6 +52,12 @@ impl Paths {
         self.runs().join(format!("{node}-{attempt}"))
     }
 
+    /// Where the files are that people upload.
+    #[must_use]
+    pub fn uploads(&self) -> PathBuf {
+        self.data.join("uploads")
+    }
+
     /// Where blobs are.
     #[must_use]
     pub fn blobs(&self) -> PathBuf {
@@ -65,6 +71,8 @@ pub struct Env {
     pub db: Db,
     /// Large bytes.
     pub blobs: Blobs,
+    /// Files that people upload.
+    pub uploads: Uploads,
     /// Where events are published.
     pub bus: Bus,
     /// The time.

@@ -3,6 +3,7 @@
 
 mod agent_log;
 mod agent_node;
+mod attached;
 mod checks;
 pub mod env;
 mod insist;
@@ -12,6 +13,7 @@ mod recorded;
 mod result;
 mod run_node;
 mod sweep_tickets;
+mod sweep_uploads;
 mod verify_node;
 mod workspace;
 
@@ -50,6 +52,7 @@ pub fn registry(env: &Arc<Env>) -> Registry {
             async move {
                 sweep_tickets::run(&env).await?;
                 env.db.write(accounts::sessions::sweep).await?;
+                sweep_uploads::run(&env).await?;
                 Ok::<_, JobError>(None)
             }
         })

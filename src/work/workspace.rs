@@ -43,12 +43,14 @@ async fn set_out(env: &Env, project: &Project, ticket: &Ticket) -> Result<Desk, 
     let repository = open(env, project, &location).await?;
     repository.refresh().await?;
     let noted = ticket.base_commit.as_deref().and_then(CommitId::parse);
+    let place = Place::of_ticket(&env.paths.worktrees(), &ticket.id.to_string())?;
+    let seed = seed(&repository, &place, ticket).await?;
     let base_commit = match noted {
         Some(commit) => commit,
-        None => repository.tip(&ready.base).await?,
+        None => left_at(&repository, &ready.base, seed.as_ref()).await?,
     };
-    let place = Place::of_ticket(&env.paths.worktrees(), &ticket.id.to_string())?;
-    let tree = worktree::ensure(&repository, &place, &base_commit).await?;
+    let start = seed.as_ref().unwrap_or(&base_commit);
+    let tree = worktree::ensure(&repository, &place, start).await?;
     stops::reach(Stop::TreeMade);
     let workspace = Workspace {
         branch: ticket.working_branch(),
@@ -58,6 +60,44 @@ async fn set_out(env: &Env, project: &Project, ticket: &Ticket) -> Result<Desk, 
     let (tenant, id) = (ticket.tenant, ticket.id);
     env.db.write(move |tx| record::set_workspace(tx, tenant, id, &workspace)).await?;
     Ok(Desk { repository, place, tree, base: ready.base, base_commit })
+}
+
+/// Where the branch starts of a ticket that goes on with another branch: its own tip, once it is
+/// there.
+async fn seed(
+    repository: &Repository,
+    place: &Place,
+    ticket: &Ticket,
+) -> Result<Option<CommitId>, Fault> {
+    let Some(named) = ticket.seed_from_ref.as_deref() else { return Ok(None) };
+    if let Some(own) = repository.branch(place.branch()).await? {
+        return Ok(Some(own));
+    }
+    let branch = BranchName::parse(named).map_err(Fault::internal)?;
+    let found = repository.any_branch(&branch).await?;
+    found.map(Some).ok_or_else(|| {
+        let message = format!(
+            "The branch “{branch}”, which the ticket was to start from, is gone. Bring it back and \
+             retry the ticket."
+        );
+        Fault::new(Code::ProjectNotReady, message)
+    })
+}
+
+/// The commit at which a new branch leaves the base: the base's tip, or where the seed left it.
+async fn left_at(
+    repository: &Repository,
+    base: &BranchName,
+    seed: Option<&CommitId>,
+) -> Result<CommitId, Fault> {
+    let tip = repository.tip(base).await?;
+    let Some(seed) = seed else { return Ok(tip) };
+    repository.merge_base(&tip, seed).await?.ok_or_else(|| {
+        let message = format!(
+            "The branch that the ticket was to start from shares no history with “{base}”."
+        );
+        Fault::new(Code::ProjectNotReady, message)
+    })
 }
 
 fn location(project: &Project) -> Result<Location, Fault> {
@@ -71,7 +111,13 @@ fn location(project: &Project) -> Result<Location, Fault> {
 fn refuse_our_own(env: &Env, location: &Location) -> Result<(), Fault> {
     let Location::Local(path) = location else { return Ok(()) };
     let real = path.canonicalize().unwrap_or_else(|_| path.clone());
-    let own = [env.paths.mirrors(), env.paths.worktrees(), env.paths.runs(), env.paths.blobs()];
+    let own = [
+        env.paths.mirrors(),
+        env.paths.worktrees(),
+        env.paths.runs(),
+        env.paths.blobs(),
+        env.paths.uploads(),
+    ];
     if own.iter().any(|folder| real.starts_with(folder)) {
         let message =
             "The repository lies within the server's own folders. Give the project another.";

@@ -150,6 +150,29 @@ impl Repository {
         self.resolve(&branch.full()).await
     }
 
+    /// The tip of a branch, be it this repository's own or the remote's, as of the last
+    /// [`Repository::refresh`].
+    pub async fn any_branch(&self, branch: &BranchName) -> Result<Option<CommitId>, Fault> {
+        match self.branch(branch).await? {
+            Some(own) => Ok(Some(own)),
+            None => self.resolve(&self.base_ref(branch)).await,
+        }
+    }
+
+    /// The newest commit that both have; `None` where they share no history.
+    pub async fn merge_base(
+        &self,
+        one: &CommitId,
+        other: &CommitId,
+    ) -> Result<Option<CommitId>, Fault> {
+        let output = self.call().args(["merge-base", one.as_str(), other.as_str()]).run().await?;
+        match output.code {
+            0 => Ok(CommitId::parse(&output.text())),
+            1 => Ok(None),
+            _ => Err(self.failed("merge-base", &output)),
+        }
+    }
+
     /// Whether the commit's object is here.
     pub async fn has_commit(&self, id: &CommitId) -> Result<bool, Fault> {
         Ok(self.resolve(id.as_str()).await?.is_some())

@@ -49,7 +49,7 @@ pub fn retry(
 
 /// Nodes that never started start as they are; a node that ended badly gets a successor; a check
 /// that was not satisfied gets another round of work.
-fn reopen_graph(tx: &mut Tx<'_>, ticket: &Ticket) -> Result<(), Fault> {
+pub(super) fn reopen_graph(tx: &mut Tx<'_>, ticket: &Ticket) -> Result<(), Fault> {
     let of = params! { ":tenant": ticket.tenant, ":ticket": ticket.id };
     tx.run(sql!("nodes.sql", "reopen_cancelled"), of)?;
     let nodes = node::list(tx, ticket.tenant, ticket.id)?;

@@ -27,6 +27,7 @@ pub(super) fn succeed(tx: &mut Tx<'_>, ticket: &Ticket) -> Result<(), Fault> {
         graph: GraphStatus::Succeeded,
         reason: None,
         summary: Some(&summary),
+        lost_parent: None,
         actor: SERVER,
         said: "Succeeded.",
     };
@@ -71,6 +72,7 @@ pub(super) fn fail(
         graph: GraphStatus::Failed,
         reason: Some(&reason),
         summary: None,
+        lost_parent: None,
         actor: SERVER,
         said: &said,
     };
@@ -89,12 +91,23 @@ pub(super) fn cancel(
     actor: &str,
     why: &str,
 ) -> Result<bool, Fault> {
+    cancel_for(tx, ticket, actor, why, None)
+}
+
+fn cancel_for(
+    tx: &mut Tx<'_>,
+    ticket: &Ticket,
+    actor: &str,
+    why: &str,
+    lost_parent: Option<TicketId>,
+) -> Result<bool, Fault> {
     let said = format!("Cancelled. {why}");
     let words = End {
         status: Status::Cancelled,
         graph: GraphStatus::Cancelled,
         reason: None,
         summary: Some(why),
+        lost_parent,
         actor,
         said: said.trim(),
     };
@@ -115,7 +128,7 @@ fn cancel_children(tx: &mut Tx<'_>, ticket: &Ticket) -> Result<(), Fault> {
                 continue;
             }
             let why = format!("It waited for {}, which did not land.", parent.reference());
-            cancel(tx, &child, SERVER, &why)?;
+            cancel_for(tx, &child, SERVER, &why, Some(parent.id))?;
             lost.push(child);
         }
     }
@@ -127,6 +140,7 @@ struct End<'a> {
     graph: GraphStatus,
     reason: Option<&'a str>,
     summary: Option<&'a str>,
+    lost_parent: Option<TicketId>,
     actor: &'a str,
     said: &'a str,
 }
@@ -138,7 +152,7 @@ fn close(tx: &mut Tx<'_>, ticket: &Ticket, end: &End<'_>) -> Result<bool, Fault>
         sql!("tickets.sql", "finish"),
         params! { ":tenant": tenant, ":id": id, ":status": end.status.word(),
         ":graph": end.graph.word(), ":failure_reason": end.reason,
-        ":completion_summary": end.summary, ":now": now },
+        ":completion_summary": end.summary, ":lost_parent": end.lost_parent, ":now": now },
     )?;
     if closed == 0 {
         return Ok(false);

@@ -5,7 +5,8 @@
 //! [`plan`] says which nodes a ticket has; [`mod@advance`], which of them may start and which
 //! tickets have a place; [`record`], what a node's run came to; [`decide`], what follows from it;
 //! [`end`], how a ticket ends and what that means for those that wait for it; [`heal`], what to do
-//! where one stands still; [`people`] and [`again`] are what callers do to it.
+//! where one stands still; [`people`], [`again`] and [`replace`] are what callers
+//! do to it.
 
 pub mod advance;
 pub mod again;
@@ -15,6 +16,7 @@ pub mod heal;
 pub mod people;
 pub mod plan;
 pub mod record;
+pub mod replace;
 
 pub use advance::{advance, start_waiting};
 

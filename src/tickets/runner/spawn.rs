@@ -47,6 +47,8 @@ pub struct Launch {
     /// A folder for this run alone, outside the worktree, as an absolute path. It is made where
     /// it is missing. The prompt goes there, and the report comes there.
     pub folder: PathBuf,
+    /// The folder with the files that came with the ticket, where it has some.
+    pub attachments: Option<PathBuf>,
     /// How the agent may call Assay, where it may.
     pub access: Option<Access>,
     /// A text that no other run has, such as a UUID. Keep it with the process: it is how the
@@ -203,6 +205,9 @@ impl Launch {
         set("ASSAY_TICKET", self.ticket.clone().into());
         set("ASSAY_NODE", self.node.clone().into());
         set("ASSAY_REPORT", self.report().into());
+        if let Some(folder) = &self.attachments {
+            set("ASSAY_ATTACHMENTS", folder.into());
+        }
         set(MARKER, self.marker.clone().into());
         if let Some(access) = &self.access {
             set("ASSAY_URL", access.url.clone().into());
@@ -279,6 +284,7 @@ mod tests {
             prompt: "Plan it.".to_owned(),
             worktree: "/nowhere".into(),
             folder: "/run/1".into(),
+            attachments: Some("/run/1/attachments".into()),
             access: Some(Access { url: "http://a".to_owned(), key: Secret::new("alch_1") }),
             marker: "m".to_owned(),
             clock: Clock::fake(Millis(0)),
@@ -308,6 +314,7 @@ mod tests {
             "ASSAY_TICKET=ACME-1",
             "ASSAY_NODE=plan",
             "ASSAY_REPORT=/run/1/report.json",
+            "ASSAY_ATTACHMENTS=/run/1/attachments",
             "ASSAY_RUN=m",
             "ASSAY_URL=http://a",
             "ASSAY_KEY=alch_1",

@@ -2,17 +2,20 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
-use super::conversation;
+use super::attach::{self, AttachmentInput, Files};
 use super::dispatched::{self, Output};
+use super::repoint;
+use super::{conversation, seed};
 use crate::accounts::{Actor, Feature};
-use crate::base::{Code, Fault, ProjectId, text};
+use crate::base::{Code, Fault, ProjectId, TicketId, text};
 use crate::projects;
 use crate::projects::git::BranchName;
-use crate::store::{Read, Tx};
+use crate::store::Tx;
+use crate::tickets::Ticket;
 use crate::tickets::dispatch::{self, DESCRIPTION_MAX, Dispatch, Dispatched, OPERATION_KEY_MAX};
-use crate::tickets::states::{Channel, Kind, PassProfile, Preset, Status};
+use crate::tickets::states::{Channel, Kind, PassProfile, Preset};
 use crate::tickets::ticket::Requester;
 use crate::tools::{Cx, Done, Effect, Family, Tool};
 
@@ -61,8 +64,16 @@ pub struct Input {
     /// audit log and the ticket's timeline say so. A repeated `operation_key` is answered with its
     /// first ticket all the same.
     override_duplicate: Option<bool>,
-    /// True says that a file named in the text is in the repository, and nothing is to be attached.
-    #[expect(dead_code, reason = "always so here; taken because clients send it")]
+    /// The id that `mint_attachment_upload_url` gave: the ticket gets it. Needed with
+    /// `attachments`.
+    job_id: Option<TicketId>,
+    /// Files that were uploaded for this ticket; never the bytes themselves. Its agents find them
+    /// in a folder beside their work tree.
+    #[schemars(length(max = 20))]
+    attachments: Option<Vec<AttachmentInput>>,
+    /// True says that a file named in the text is in the repository or on the web, and nothing is
+    /// to be attached. Without it, a text that says "see attached", or names a document such as
+    /// `brief.pdf` without a path, is refused where nothing is attached.
     confirm_no_attachments: Option<bool>,
     /// Who asks. For display; it gives no rights.
     requester: Option<RequesterInput>,
@@ -78,7 +89,7 @@ pub struct Input {
 /// Who asks.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct RequesterInput {
+pub(super) struct RequesterInput {
     /// A name to show.
     #[schemars(length(max = 200))]
     display_name: Option<String>,
@@ -122,16 +133,6 @@ impl Tool for DispatchTicket {
         ("preset", Code::InvalidPreset),
         ("pass_profile", Code::InvalidPassProfile),
     ];
-    const UNSERVED: &'static [(&'static str, &'static str)] = &[
-        ("attachments", "attachments are not served; put the content into the description"),
-        ("job_id", "attachments are not served, so no job id is minted; leave it out"),
-        ("replaces", "refiling a cancelled ticket is not served; retry_ticket goes on with it"),
-        (
-            "seed_from_ref",
-            "starting from another branch is not served; retry_ticket goes on from \
-                           a ticket's own branch",
-        ),
-    ];
     const EXAMPLE: &'static str = r#"{
   "title": "Add a dark mode toggle to the header",
   "project": "Acme Widgets",
@@ -142,19 +143,14 @@ impl Tool for DispatchTicket {
     type Input = Input;
     type Output = Output;
 
-    fn refuse_unserved(
-        read: &Read<'_>,
-        actor: &Actor,
-        sent: &Map<String, Value>,
-    ) -> Result<(), Fault> {
-        check_attachments(sent)?;
-        check_seed(sent)?;
-        check_replaced(read, actor, sent)
-    }
-
     async fn run(cx: &Cx, input: Input) -> Result<Done<Output>, Fault> {
         let via = cx.via();
-        let output = cx.write(move |tx, actor| file(tx, actor, via, input)).await?;
+        let seed = seed(cx, &input).await?;
+        let (mut output, replaces) =
+            cx.write(move |tx, actor| file(tx, actor, via, input, seed)).await?;
+        if replaces {
+            output.repointed_dependents = Some(repoint::all(cx, output.ticket.id).await?);
+        }
         let named = output.ticket.ticket_ref.clone();
         let summary = output.summary();
         let follow = json!({ "ticket": named });
@@ -162,60 +158,56 @@ impl Tool for DispatchTicket {
     }
 }
 
-fn check_attachments(sent: &Map<String, Value>) -> Result<(), Fault> {
-    let attached = sent.get("attachments").and_then(Value::as_array);
-    let named = sent.get("job_id").is_some_and(|id| !id.is_null());
-    if named || attached.is_none_or(Vec::is_empty) {
-        return Ok(());
-    }
-    let message = "attachments need the job_id under which they were uploaded.";
-    Err(Fault::new(Code::MissingJobId, message).issue("job_id", "is missing"))
-}
-
-fn check_seed(sent: &Map<String, Value>) -> Result<(), Fault> {
-    let seed = sent.get("seed_from_ref").and_then(Value::as_str);
-    let Some(Err(why)) = seed.filter(|seed| !seed.is_empty()).map(BranchName::parse) else {
-        return Ok(());
+/// The branch that the ticket is to start from, sure to be there. A replay needs none.
+async fn seed(cx: &Cx, input: &Input) -> Result<Option<BranchName>, Fault> {
+    let Some(said) = input.seed_from_ref.as_deref().filter(|said| !said.is_empty()) else {
+        return Ok(None);
     };
-    let message = format!("seed_from_ref is no branch name: {why}.");
-    Err(Fault::new(Code::InvalidSeedFromRef, message).issue("seed_from_ref", why))
-}
-
-fn check_replaced(read: &Read<'_>, actor: &Actor, sent: &Map<String, Value>) -> Result<(), Fault> {
-    let text = |name: &str| sent.get(name).and_then(Value::as_str).filter(|it| !it.is_empty());
-    let Some(named) = text("replaces") else { return Ok(()) };
-    // A bare number means the ticket of the project that the call names.
-    let id = text("project_id").and_then(ProjectId::parse);
-    let project = projects::resolve(read, actor, id, text("project")).ok();
-    let project = project.map(|project| project.id).or(actor.default_project);
-    let replaced = super::find_in(read, actor, project, named)?;
-    if replaced.status == Status::Cancelled {
-        return Ok(());
+    let branch = seed::name(said)?;
+    let (key, id) = (input.operation_key.clone(), input.project_id);
+    let named = input.project.clone();
+    let project = cx.read(move |read, actor| {
+        if dispatch::replay(read, actor.tenant, key.as_deref().map(str::trim))?.is_some() {
+            return Ok(None);
+        }
+        projects::resolve(read, actor, id, named.as_deref()).map(Some)
+    });
+    if let Some(project) = project.await? {
+        seed::check(cx, &project, &branch).await?;
     }
-    let message = format!(
-        "{} is {}; only a cancelled ticket can be replaced.",
-        replaced.reference(),
-        replaced.status
-    );
-    Err(Fault::new(Code::ReplacesNotCancelled, message).issue("replaces", "is not cancelled"))
+    Ok(Some(branch))
 }
 
-/// Files the ticket. Answers with the output and with what the audit log says it was done to.
+/// Files the ticket. Answers with the output, whether what waited for another ticket is to follow,
+/// and with what the audit log says it was done to.
 fn file(
     tx: &mut Tx<'_>,
     actor: &Actor,
     via: &str,
     input: Input,
-) -> Result<(Output, String), Fault> {
+    seed: Option<BranchName>,
+) -> Result<((Output, bool), String), Fault> {
     // A replay is answered whatever else the call now says: the first call's ticket stands.
     if let Some(earlier) = dispatch::replay(tx, actor.tenant, input.operation_key.as_deref())? {
         if !actor.may_reach(earlier.project) {
             return Err(Fault::new(Code::Forbidden, "This key does not reach that project."));
         }
-        return dispatched::replayed(tx, &earlier);
+        return replayed(tx, &earlier);
     }
     let project = projects::resolve(tx, actor, input.project_id, input.project.as_deref())?;
-    let asked = checked(actor, via, input)?;
+    let replaces = match input.replaces.as_deref().filter(|named| !named.trim().is_empty()) {
+        Some(named) => Some(repoint::replaced(tx, actor, project.id, named)?.id),
+        None => None,
+    };
+    let files = Files {
+        job: input.job_id,
+        given: input.attachments.as_deref().unwrap_or_default(),
+        none_meant: input.confirm_no_attachments == Some(true),
+    };
+    let text = (&*input.title, input.description.as_deref().unwrap_or(""));
+    let attached = attach::checked(tx, actor.tenant, project.id, &files, text)?;
+    let seed_from_ref = seed.map(String::from);
+    let asked = Dispatch { replaces, seed_from_ref, attached, ..checked(actor, via, input)? };
     for named in &asked.depends_on {
         // Whether it is there at all is told with its place in the list, by the domain.
         match super::find_in(tx, actor, Some(project.id), named) {
@@ -228,16 +220,29 @@ fn file(
             let named = ticket.reference();
             let subject = despite
                 .map_or(named.clone(), |like| format!("{named} (override_duplicate of {like})"));
-            Ok((dispatched::filed(tx, &ticket)?, subject))
+            Ok(((dispatched::filed(tx, &ticket)?, replaces.is_some()), subject))
         }
-        Dispatched::Replayed(ticket) => dispatched::replayed(tx, &ticket),
-        Dispatched::Folded(same) => dispatched::near(tx, &same),
+        Dispatched::Replayed(ticket) => replayed(tx, &ticket),
+        Dispatched::Folded(same) => {
+            let (output, subject) = dispatched::near(tx, &same)?;
+            Ok(((output, false), subject))
+        }
     }
+}
+
+fn replayed(tx: &Tx<'_>, earlier: &Ticket) -> Result<((Output, bool), String), Fault> {
+    let (output, subject) = dispatched::replayed(tx, earlier)?;
+    Ok(((output, earlier.replaces.is_some()), subject))
+}
+
+/// A text as one line of what can be seen.
+pub(super) fn one_line(said: &str) -> String {
+    text::printable(said).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// What the schema cannot say: texts that hold only space, lengths in characters, addresses.
 fn checked(actor: &Actor, via: &str, input: Input) -> Result<Dispatch, Fault> {
-    let title = text::printable(&input.title).split_whitespace().collect::<Vec<_>>().join(" ");
+    let title = one_line(&input.title);
     if title.is_empty() {
         return Err(Fault::argument("title", "needs at least one visible character"));
     }
@@ -261,6 +266,9 @@ fn checked(actor: &Actor, via: &str, input: Input) -> Result<Dispatch, Fault> {
         depends_on_reason: input.depends_on_reason.map(|reason| text::printable(&reason)),
         requester: requester(input.requester.unwrap_or_default())?,
         category: input.category,
+        replaces: None,
+        seed_from_ref: None,
+        attached: None,
         operation_key,
         override_duplicate: input.override_duplicate.unwrap_or(false),
         no_split: input.no_split.unwrap_or(false),
@@ -271,7 +279,7 @@ fn checked(actor: &Actor, via: &str, input: Input) -> Result<Dispatch, Fault> {
     })
 }
 
-fn requester(input: RequesterInput) -> Result<Requester, Fault> {
+pub(super) fn requester(input: RequesterInput) -> Result<Requester, Fault> {
     let said = |text: Option<String>| {
         text.map(|text| text::printable(&text).trim().to_owned()).filter(|text| !text.is_empty())
     };
@@ -293,7 +301,7 @@ fn requester(input: RequesterInput) -> Result<Requester, Fault> {
 }
 
 /// How the contract names a door.
-fn source(via: &str) -> &str {
+pub(super) fn source(via: &str) -> &str {
     match via {
         "invoke" => "api",
         "browser" => "dashboard",

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::repoint::RepointResult;
 use super::wire::{self, TicketWire};
 use crate::base::{Fault, TicketId};
 use crate::store::Read;
@@ -21,6 +22,9 @@ pub struct Output {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     chain: Vec<ChainEntry>,
+    /// Only with `replaces`: what became of each ticket that waited for the replaced one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) repointed_dependents: Option<Vec<RepointResult>>,
     /// Only where the call was folded into a ticket that was there.
     #[serde(skip_serializing_if = "Option::is_none")]
     duplicate: Option<DuplicateInfo>,
@@ -119,5 +123,6 @@ fn output(
 ) -> Result<Output, Fault> {
     let links = chain::of_root(read, ticket.tenant, ticket.id)?;
     let chain = links.into_iter().map(ChainEntry::of).collect();
-    Ok(Output { ticket: wire::ticket(read, ticket)?, chain, duplicate })
+    let ticket = wire::ticket(read, ticket)?;
+    Ok(Output { ticket, chain, repointed_dependents: None, duplicate })
 }

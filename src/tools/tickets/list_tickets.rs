@@ -73,21 +73,12 @@ impl Tool for ListTickets {
 
 fn find(read: &Read<'_>, actor: &Actor, input: &Input) -> Result<Vec<Ticket>, Fault> {
     let (tenant, limit) = (actor.tenant, input.limit.unwrap_or(20));
-    let project = input.project_id.map(|id| projects::resolve(read, actor, Some(id), None));
-    let project = project.transpose()?.map(|project| project.id);
-    let mut category = input.category_id;
-    if let Some(name) = input.category.as_deref().filter(|name| !name.trim().is_empty()) {
-        let Some(project) = project else {
-            let message = "category names are a project's own; send project_id along, or \
-                           category_id instead.";
-            return Err(Fault::new(Code::CategoryFilterRequiresProject, message)
-                .issue("project_id", "is missing"));
-        };
-        match projects::categories::find(read, tenant, project, name)? {
-            Some(found) if category.is_none_or(|id| id == found.id) => category = Some(found.id),
-            _ => return Ok(Vec::new()),
-        }
-    }
+    let named = input.category.as_deref();
+    let Some(Narrowed { project, category }) =
+        narrow(read, actor, input.project_id, named, input.category_id)?
+    else {
+        return Ok(Vec::new());
+    };
     let of = match (category, project) {
         (Some(category), _) => Of::Category(category),
         (None, Some(project)) => Of::Project(project),
@@ -101,6 +92,37 @@ fn find(read: &Read<'_>, actor: &Actor, input: &Input) -> Result<Vec<Ticket>, Fa
         actor.may_reach(ticket.project) && project.is_none_or(|id| id == ticket.project)
     };
     Ok(found.into_iter().filter(wanted).collect())
+}
+
+/// The project and the category that a list keeps to.
+pub(super) struct Narrowed {
+    pub(super) project: Option<ProjectId>,
+    pub(super) category: Option<CategoryId>,
+}
+
+/// Which project and category a call keeps to; `None` where nothing can match.
+pub(super) fn narrow(
+    read: &Read<'_>,
+    actor: &Actor,
+    project: Option<ProjectId>,
+    named: Option<&str>,
+    mut category: Option<CategoryId>,
+) -> Result<Option<Narrowed>, Fault> {
+    let project = project.map(|id| projects::resolve(read, actor, Some(id), None));
+    let project = project.transpose()?.map(|project| project.id);
+    if let Some(name) = named.filter(|name| !name.trim().is_empty()) {
+        let Some(project) = project else {
+            let message = "category names are a project's own; send project_id along, or \
+                           category_id instead.";
+            return Err(Fault::new(Code::CategoryFilterRequiresProject, message)
+                .issue("project_id", "is missing"));
+        };
+        match projects::categories::find(read, actor.tenant, project, name)? {
+            Some(found) if category.is_none_or(|id| id == found.id) => category = Some(found.id),
+            _ => return Ok(None),
+        }
+    }
+    Ok(Some(Narrowed { project, category }))
 }
 
 /// The newest of several projects: a limited key sees no other, and misses none of its own.

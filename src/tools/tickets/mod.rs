@@ -1,26 +1,42 @@
 //! The tickets family. Field names, presence and codes are those of the published tickets contract
 //! (Tickets MCP Tool Schemas); what it leaves open is written into each tool's description.
 
+mod attach;
 mod cancel_ticket;
+mod category;
 mod conversation;
+mod delete_category;
 mod dispatch_ticket;
+mod dispatch_ticket_graph;
 mod dispatched;
 mod get_ticket;
 mod get_ticket_graph;
 mod get_ticket_reports;
+mod list_categories;
 mod list_tickets;
+mod mint_attachment_upload_url;
+mod rename_category;
 mod reply_ticket;
+mod repoint;
 mod retry_ticket;
+mod search_tickets;
+mod seed;
 pub mod wire;
 
 pub use cancel_ticket::CancelTicket;
+pub use delete_category::DeleteCategory;
 pub use dispatch_ticket::DispatchTicket;
+pub use dispatch_ticket_graph::DispatchTicketGraph;
 pub use get_ticket::GetTicket;
 pub use get_ticket_graph::GetTicketGraph;
 pub use get_ticket_reports::GetTicketReports;
+pub use list_categories::ListCategories;
 pub use list_tickets::ListTickets;
+pub use mint_attachment_upload_url::MintAttachmentUploadUrl;
+pub use rename_category::RenameCategory;
 pub use reply_ticket::ReplyTicket;
 pub use retry_ticket::RetryTicket;
+pub use search_tickets::SearchTickets;
 
 use crate::accounts::{Actor, Reach};
 use crate::base::{Code, Fault, ProjectId};

@@ -1,6 +1,7 @@
 //! The dashboard: one file a page. A page's view holds finished strings and numbers; its template
 //! branches and loops, and computes nothing.
 
+mod attachment;
 mod docs_connect;
 mod docs_errors;
 mod docs_tools;
@@ -39,6 +40,7 @@ pub fn routes(site: Site) -> Router {
         .route("/tickets/{ticket}/cancel", post(ticket::cancel))
         .route("/tickets/{ticket}/retry", post(ticket::retry))
         .route("/tickets/{ticket}/answer", post(ticket::answer))
+        .route("/tickets/{ticket}/attachments/{file}", get(attachment::show))
         .route("/tickets/{ticket}/nodes/{node}/log", get(node_log::show))
         .route("/tickets/{ticket}/proofs/{proof}/log", get(node_log::show_proof))
         .route("/projects", get(projects::show))

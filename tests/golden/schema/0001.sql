@@ -103,6 +103,18 @@ INSERT INTO ticket_dependencies (
     x'00000000000000000000000000000001'
 );
 
+INSERT INTO attachments (
+    id, tenant_id, project_id, job_id, token_hash, name, media_type, size_bytes, announced_by,
+    created_at, expires_at, hash, uploaded_at, ticket_id
+) VALUES (
+    x'00000000000000000000000000000020', x'00000000000000000000000000000001',
+    x'00000000000000000000000000000004', x'00000000000000000000000000000007',
+    x'6666666666666666666666666666666666666666666666666666666666666666', 'brief.pdf',
+    'application/pdf', 12, 'key agent', 5, 9,
+    x'7777777777777777777777777777777777777777777777777777777777777777', 6,
+    x'00000000000000000000000000000007'
+);
+
 INSERT INTO nodes (
     id, tenant_id, ticket_id, position, ref, kind, status, attempt, created_at, started_at,
     completed_at

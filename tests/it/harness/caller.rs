@@ -74,6 +74,19 @@ impl Caller {
         Said { status, headers, body }
     }
 
+    /// Puts bytes to an address as nobody in particular.
+    pub(crate) async fn put(&self, url: &str, media_type: &str, bytes: &[u8]) -> Said {
+        let mut request = self.client.put(url).body(bytes.to_vec());
+        if !media_type.is_empty() {
+            request = request.header("content-type", media_type);
+        }
+        let response = request.send().await.unwrap();
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        let text = response.text().await.unwrap();
+        let body = serde_json::from_str(&text).unwrap_or_else(|_| panic!("no JSON: {text}"));
+        Said { status, headers, body }
+    }
+
     /// Reads an address of the server as JSON.
     pub(crate) async fn get(&self, address: &str) -> Value {
         let asked = self.client.get(format!("{}{address}", self.url)).send().await.unwrap();

@@ -14,7 +14,7 @@ use assay::base::{Clock, Entropy, Millis, RateLimit};
 use assay::events::Bus;
 use assay::projects::git::Git;
 use assay::store::Db;
-use assay::tools::Gate;
+use assay::tools::{Gate, Premises};
 use assay::web::host::{self, Hosts};
 use assay::web::invoke::Invoke;
 use assay::web::mcp::{self, Door, Setting};
@@ -68,7 +68,8 @@ impl Server {
             Ok(texts)
         });
         let [full, read, ci] = texts.await.unwrap().try_into().unwrap();
-        let gate = Arc::new(Gate::new(db, clock.clone(), RateLimit::Off, Git::default()));
+        let premises = Premises { url: "http://localhost:7171".to_owned(), mirrors: "/".into() };
+        let gate = Arc::new(Gate::new(db, clock.clone(), RateLimit::Off, Git::default(), premises));
         let invoke = Invoke::new(gate.clone(), clock.clone(), entropy.clone());
         let setting = Setting {
             invoke: Arc::new(move |parts, body| {

@@ -65,6 +65,7 @@ impl Place {
             prompt: "Node: implement\nTicket: ACME-1\nTitle: Say hello\n".to_owned(),
             worktree: self.tree(),
             folder: self.file("run"),
+            attachments: None,
             access: Some(Access { url: "http://here".to_owned(), key: Secret::new("alch_k3y") }),
             marker: self.marker.clone(),
             clock: Clock::system(),

@@ -2,6 +2,9 @@
 
 mod arguments;
 mod chains;
+mod attachments;
+mod batch;
+mod categories;
 mod dependencies;
 mod drafting;
 mod duplicates;
@@ -9,8 +12,11 @@ mod likeness;
 mod listing;
 mod measure;
 mod refusals;
+mod replacing;
 mod replay;
 mod running;
+mod searching;
+mod seeding;
 mod shapes;
 mod standing;
 

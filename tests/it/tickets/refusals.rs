@@ -86,29 +86,6 @@ async fn a_short_reason_is_none() {
 }
 
 #[tokio::test]
-async fn what_is_not_served_is_refused_and_says_what_to_do_instead() {
-    let (_app, caller) = still().await;
-    caller.dispatch(titled("Dropped")).await;
-    caller.call("cancel_ticket", json!({ "ticket": "#1" })).await;
-    let id = "0190a5b2-7c3d-7e4f-8a1b-2c3d4e5f6a7b";
-    let mut attached = with("attachments", json!([{ "key": "k" }]));
-    attached["job_id"] = json!(id);
-    let cases: [(Value, &[&str]); 4] = [
-        (with("job_id", json!(id)), &["job_id"]),
-        (with("seed_from_ref", json!("agent/x")), &["seed_from_ref"]),
-        (with("replaces", json!("#1")), &["replaces"]),
-        (attached, &["attachments", "job_id"]),
-    ];
-
-    for (args, paths) in cases {
-        let refusal = caller.refusal("dispatch_ticket", args).await;
-
-        is(&refusal, ("UNSUPPORTED_ARGUMENT", 400, "validation_error", 400, paths));
-        assert!(refusal.message.contains("not served"), "{refusal:?}");
-    }
-}
-
-#[tokio::test]
 async fn arguments_that_ask_for_nothing_are_not_refused() {
     let (_app, caller) = still().await;
     let empty = [

@@ -145,6 +145,10 @@ async fn every_write_leaves_its_row_in_the_audit_log_and_a_reading_call_none() {
         ("cancel_ticket", ticket.clone(), "ok"),
         ("cancel_ticket", ticket.clone(), "NotCancellable"),
         ("retry_ticket", ticket, "ok"),
+        ("dispatch_ticket_graph", usual("dispatch_ticket_graph"), "ok"),
+        ("mint_attachment_upload_url", usual("mint_attachment_upload_url"), "ok"),
+        ("rename_category", usual("rename_category"), "NotFound"),
+        ("delete_category", usual("delete_category"), "NotFound"),
         ("create_project", usual("create_project"), "ok"),
         ("create_project", taken, "Conflict"),
     ];

@@ -67,6 +67,12 @@ pub(super) fn naming(tool: &str, named: &Named) -> Vec<Value> {
             mine("operation_key", json!(named.operation_key)),
             mine("category", json!("Shared name")),
         ],
+        "dispatch_ticket_graph"
+        | "mint_attachment_upload_url"
+        | "list_categories"
+        | "rename_category"
+        | "delete_category"
+        | "search_tickets" => naming_more(tool, named),
         "list_tickets" => vec![
             json!({ "project_id": project }),
             json!({ "project_id": project, "category": "Shared name" }),
@@ -91,17 +97,77 @@ pub(super) fn naming(tool: &str, named: &Named) -> Vec<Value> {
     }
 }
 
+/// The same for tools that file, sort and find tickets.
+fn naming_more(tool: &str, named: &Named) -> Vec<Value> {
+    let Named { project, project_name, ticket, ticket_ref, .. } = named;
+    match tool {
+        "dispatch_ticket_graph" => {
+            let one = json!([{ "name": "a", "title": "T", "depends_on": [ticket],
+                "depends_on_reason": "It builds on that one." }]);
+            vec![
+                json!({ "project": project, "tickets": [{ "name": "a", "title": "T" }] }),
+                json!({ "project_id": project, "tickets": [{ "name": "a", "title": "T" }] }),
+                json!({ "project": "MINE", "tickets": one }),
+                json!({ "project": "MINE", "operation_key": named.operation_key,
+                    "tickets": [{ "name": "a", "title": "T" }] }),
+            ]
+        }
+        "mint_attachment_upload_url" => {
+            let file = |name: &str, value: &str| {
+                let mut args = json!({ "project": "MINE", "original_name": "a.pdf",
+                    "content_type": "application/pdf", "size_bytes": 3 });
+                args[name] = json!(value);
+                args
+            };
+            vec![file("project", project), file("project_id", project), file("job_id", ticket)]
+        }
+        "list_categories" => vec![
+            json!({ "project": project }),
+            json!({ "project_id": project }),
+            json!({ "project": project_name }),
+        ],
+        "rename_category" | "delete_category" => {
+            let rename = |mut args: Value| {
+                if tool == "rename_category" {
+                    args["name"] = json!("New");
+                }
+                args
+            };
+            vec![
+                rename(json!({ "category_id": named.category })),
+                rename(json!({ "project": project, "category": "Shared name" })),
+                rename(json!({ "project": "MINE", "category": "Shared name" })),
+            ]
+        }
+        "search_tickets" => vec![
+            json!({ "query": "secret plan" }),
+            json!({ "query": ticket_ref }),
+            json!({ "project_id": project }),
+            json!({ "project_id": project, "category": "Shared name" }),
+            json!({ "category_id": named.category }),
+        ],
+        unknown => panic!("add calls of {unknown} here"),
+    }
+}
+
 /// A call that the tool takes, on the project `MINE` and its ticket `MINE-1`.
 pub(super) fn usual(tool: &str) -> Value {
     let ticket = json!({ "ticket": "MINE-1" });
     match tool {
         "dispatch_ticket" => json!({ "title": "T", "project": "MINE" }),
-        "list_tickets" | "list_projects" => json!({}),
+        "dispatch_ticket_graph" => {
+            json!({ "project": "MINE", "tickets": [{ "name": "a", "title": "T" }] })
+        }
+        "mint_attachment_upload_url" => json!({ "project": "MINE", "original_name": "a.pdf",
+            "content_type": "application/pdf", "size_bytes": 3 }),
+        "rename_category" => json!({ "project": "MINE", "category": "Old", "name": "New" }),
+        "delete_category" => json!({ "project": "MINE", "category": "Old" }),
+        "list_tickets" | "list_projects" | "search_tickets" => json!({}),
         "get_ticket" | "get_ticket_graph" | "get_ticket_reports" | "cancel_ticket"
         | "retry_ticket" => ticket,
         "reply_ticket" => json!({ "ticket": "MINE-1", "message": "Yes." }),
         "get_job_status" => json!({ "jobId": "0190a5b2-7c3d-7e4f-8a1b-2c3d4e5f6a7b" }),
-        "get_project" => json!({ "project": "MINE" }),
+        "get_project" | "list_categories" => json!({ "project": "MINE" }),
         "create_project" => json!({ "name": "New", "confirm": true }),
         unknown => panic!("add a call of {unknown} here"),
     }

@@ -6,7 +6,8 @@ use assay::tickets::node;
 use assay::tickets::pipeline::decide::Verdict;
 use assay::tickets::pipeline::record::{self, Left};
 use assay::tickets::reference;
-use http::StatusCode;
+use axum::body::Body;
+use http::{Method, StatusCode, header};
 use serde_json::json;
 
 use super::Server;
@@ -238,4 +239,48 @@ async fn a_log_is_read_in_pages_with_its_colours_and_as_plain_text() {
     assert_eq!(raw.body.lines().count(), 2_500);
     let none = ada.get("/tickets/ACME-1/nodes/land-9/log").await;
     assert_eq!(none.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn a_file_is_shown_with_its_ticket_and_saved_by_its_tenant_alone() {
+    let server = Server::start();
+    let acme = server.team("Acme", "ada@example.com", Role::Owner).await;
+    server.team("Other", "eve@example.com", Role::Owner).await;
+    let page = "<script>alert(1)</script>";
+    let name = "brief \"<b>.html";
+    let announce = json!({ "project": "Acme Widgets", "original_name": name,
+        "content_type": "text/html", "size_bytes": page.len() });
+    let minted = server.call(&acme, "mint_attachment_upload_url", announce).await;
+    let url = minted["upload_url"].as_str().unwrap();
+    let path = url.strip_prefix("http://127.0.0.1:7171").unwrap().to_owned();
+    let ada = server.signed_in("ada@example.com").await;
+    let mut put = ada.request(Method::PUT, &path, Body::from(page));
+    put.headers_mut().insert(header::CONTENT_TYPE, "text/html".parse().unwrap());
+    assert_eq!(ada.send(put).await.status, StatusCode::OK);
+    let dispatch = json!({ "title": "Build it", "project": "Acme Widgets",
+        "job_id": minted["job_id"], "attachments": [{ "key": minted["key"],
+            "original_name": name, "content_type": "text/html", "size_bytes": page.len() }] });
+    server.call(&acme, "dispatch_ticket", dispatch).await;
+
+    let shown = ada.get("/tickets/ACME-1").await.body;
+    let href = shown.split("href=\"").find(|part| part.contains("/attachments/")).unwrap();
+    let href = href.split('"').next().unwrap().to_owned();
+    let saved = ada.get(&href).await;
+    let other = format!("/tickets/{}", href.rsplit_once('/').unwrap().1);
+    let absent = ada.get(&href.replace("ACME-1", "ACME-2")).await;
+    let eve = server.signed_in("eve@example.com").await;
+    let by_eve = eve.get(&href).await;
+    let unsigned = server.browser().get(&href).await;
+
+    assert!(shown.contains("brief &#34;&#60;b&#62;.html") && shown.contains("text/html, 25 B"));
+    assert!(shown.contains(&assay::store::Hash::of(page.as_bytes()).to_string()));
+    assert_eq!((saved.status, &*saved.body), (StatusCode::OK, page));
+    let header = |name: &str| saved.headers[name].to_str().unwrap();
+    assert_eq!(header("content-type"), "text/html");
+    assert_eq!(header("content-disposition"), "attachment; filename*=UTF-8''brief___b_.html");
+    assert_eq!(header("x-content-type-options"), "nosniff");
+    assert!(header("content-security-policy").starts_with("sandbox;"));
+    assert_eq!((by_eve.status, absent.status), (StatusCode::NOT_FOUND, StatusCode::NOT_FOUND));
+    assert_ne!(unsigned.status, StatusCode::OK);
+    assert_eq!(ada.get(&other).await.status, StatusCode::NOT_FOUND);
 }

@@ -9,8 +9,8 @@ use super::super::parts::{Fact, Link, Moment, asked_by, category_label, plain_wo
 use super::super::shell::{Did, Shell};
 use super::nodes::{self, At};
 use super::{
-    Assertion, Conversation, Happening, ProofLine, Question, RelatedTicket, Relation, Remark,
-    SaidTurn, Summary, TicketPage, TimeFact, next,
+    Assertion, AttachmentLine, Conversation, Happening, ProofLine, Question, RelatedTicket,
+    Relation, Remark, SaidTurn, Summary, TicketPage, TimeFact, next,
 };
 use crate::base::redact::redact;
 use crate::base::{Fault, Millis, NodeId};
@@ -18,6 +18,7 @@ use crate::projects::{self, Project};
 use crate::proofs::{self, Proof};
 use crate::store::Read;
 use crate::tickets::conversations::{self, Original};
+use crate::tickets::attachments::{self, Attachment};
 use crate::tickets::digest::{self, Digest};
 use crate::tickets::draft::{Role, Turn};
 use crate::tickets::node::{self, Edge, Node};
@@ -49,6 +50,7 @@ struct Stored {
     proofs: Vec<Proof>,
     timeline: Vec<Entry>,
     original: Option<Original>,
+    attachments: Vec<Attachment>,
 }
 
 /// `GET /tickets/{ref}`.
@@ -100,12 +102,13 @@ impl Stored {
             proofs: proofs::list_of_ticket(read, tenant, id)?,
             timeline: timeline::list(read, tenant, id, TIMELINE_MAX)?,
             original: conversations::find(read, tenant, id)?,
+            attachments: attachments::of_ticket(read, tenant, id)?,
             digest: digest::digest(read, ticket)?,
         })
     }
 
     fn page(self, logs: &HashMap<NodeId, Newest>, can_write: bool, now: Millis) -> TicketPage {
-        let Self { shell, project, digest, edges, proofs, timeline, original } = self;
+        let Self { shell, project, digest, edges, proofs, timeline, original, attachments } = self;
         let ticket = &digest.ticket;
         let href = ticket_href(ticket);
         let at = At { href: &href, now, logs };
@@ -132,6 +135,7 @@ impl Stored {
             proofs: proofs.iter().map(|proof| ProofLine::of(proof, &href, now)).collect(),
             description: markdown::render(&redact(&ticket.description)),
             conversation: original.map(|original| Conversation::of(&original, ticket)),
+            attachments: attachments.iter().map(|file| AttachmentLine::of(file, &href)).collect(),
             timeline: happenings(&timeline, &digest, now),
             facts: facts(ticket, &project),
             times: times(ticket, now),
@@ -223,7 +227,7 @@ fn happenings(timeline: &[Entry], digest: &Digest, now: Millis) -> Vec<Happening
     let mut is_retried = false;
     let happening = |entry: &Entry| {
         let tone = tone(entry, digest, is_retried);
-        is_retried |= entry.happened == Happened::Retried;
+        is_retried |= matches!(entry.happened, Happened::Retried | Happened::Revived);
         Happening::of(entry, tone, now)
     };
     timeline.iter().rev().map(happening).collect()
@@ -270,6 +274,7 @@ fn facts(ticket: &Ticket, project: &Project) -> Vec<Fact> {
     }
     let codes = [
         ("Branch", ticket.branch.clone()),
+        ("Goes on from", ticket.seed_from_ref.clone()),
         ("Base branch", ticket.base_branch.clone()),
         ("Base commit", ticket.base_commit.as_deref().map(short).map(str::to_owned)),
         ("Landed commit", ticket.commit_sha.as_deref().map(short).map(str::to_owned)),
@@ -309,6 +314,17 @@ impl RelatedTicket {
             reference: ticket.reference(),
             href: ticket_href(ticket),
             title: ticket.title.clone(),
+        }
+    }
+}
+
+impl AttachmentLine {
+    fn of(file: &Attachment, ticket: &str) -> Self {
+        Self {
+            name: file.name.clone(),
+            said: format!("{}, {}", file.media_type, humane::size(file.size_bytes)),
+            hash: file.hash.map(|hash| hash.to_string()).unwrap_or_default(),
+            href: format!("{ticket}/attachments/{}", file.id),
         }
     }
 }

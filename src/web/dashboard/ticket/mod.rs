@@ -49,6 +49,7 @@ pub(super) struct TicketPage {
     proofs: Vec<ProofLine>,
     description: Prose,
     conversation: Option<Conversation>,
+    attachments: Vec<AttachmentLine>,
     timeline: Vec<Happening>,
     facts: Vec<Fact>,
     times: Vec<TimeFact>,
@@ -159,6 +160,16 @@ pub(super) struct Conversation {
 pub(super) struct SaidTurn {
     who: &'static str,
     text: Prose,
+}
+
+/// A file that came with the ticket.
+pub(super) struct AttachmentLine {
+    name: String,
+    /// Type and size: `application/pdf, 48.2 kB`.
+    said: String,
+    /// The BLAKE3 hash.
+    hash: String,
+    href: String,
 }
 
 /// One thing that happened.

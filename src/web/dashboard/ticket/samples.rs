@@ -242,6 +242,12 @@ fn ticket(status: &str, nodes: [&str; 6]) -> TicketPage {
         ],
         description: description(),
         conversation: Some(conversation()),
+        attachments: vec![AttachmentLine {
+            name: "brief.pdf".to_owned(),
+            said: "application/pdf, 48.2 kB".to_owned(),
+            hash: "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262".to_owned(),
+            href: "/tickets/ACME-42/attachments/0190a5b2-7c3d-7e4f-8a1b-2c3d4e5f6a7b".to_owned(),
+        }],
         timeline: timeline(),
         facts: facts(),
         times: vec![
@@ -349,6 +355,7 @@ fn queued() -> TicketPage {
         relations: Vec::new(),
         description: Prose::default(),
         conversation: None,
+        attachments: Vec::new(),
         ..page
     }
 }
