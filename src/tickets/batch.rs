@@ -3,7 +3,7 @@
 
 use super::dispatch::{self, Dispatch, FILED, InBatch};
 use super::similarity::Profile;
-use super::ticket::{self, Ticket};
+use super::ticket::Ticket;
 use super::{duplicates, pipeline, reference};
 use crate::base::{Code, Fault, Issue, ScopeId, TenantId};
 use crate::projects::Project;
