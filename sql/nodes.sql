@@ -27,13 +27,50 @@ UPDATE node_edges SET parent_id = :to
 WHERE  ticket_id = :ticket AND parent_id = :from AND node_id = :node AND tenant_id = :tenant;
 
 -- name: assign_job
-UPDATE nodes SET job_id = :job WHERE id = :id AND tenant_id = :tenant;
+UPDATE nodes SET job_id = :job, offered_at = NULL WHERE id = :id AND tenant_id = :tenant;
+
+-- name: offer
+-- From now on it waits to be claimed; one that does already keeps its place.
+UPDATE nodes SET offered_at = :now, job_id = NULL
+WHERE  id = :id AND tenant_id = :tenant AND status = 'queued' AND offered_at IS NULL;
+
+-- name: next_offered
+-- Of the nodes that a claim may have, the one that has waited longest. People work in a ticket's
+-- one tree, so no other of its nodes is under way; a ticket that has not begun needs a place.
+SELECT n.* FROM nodes n JOIN tickets t ON t.id = n.ticket_id
+WHERE  n.tenant_id = :tenant AND n.offered_at IS NOT NULL AND n.status = 'queued'
+       AND (:ticket IS NULL OR n.ticket_id = :ticket)
+       AND (:projects IS NULL OR instr(:projects, hex(t.project_id)) > 0)
+       AND (:kinds IS NULL OR instr(:kinds, ',' || n.kind || ',') > 0)
+       AND (t.status = 'running'
+            OR t.status = 'queued' AND instr(:full, hex(t.project_id)) = 0)
+       AND NOT EXISTS (SELECT 1 FROM nodes o
+                       WHERE o.ticket_id = n.ticket_id AND o.tenant_id = :tenant
+                             AND o.status = 'running')
+ORDER  BY n.offered_at, n.id LIMIT 1;
+
+-- name: claim
+-- One change decides who has it: whoever comes second finds it running.
+UPDATE nodes
+SET    status = 'running', attempt = attempt + 1, agent = :agent, started_at = :now,
+       offered_at = NULL, asks = NULL, completed_at = NULL, failure_reason = NULL,
+       exit_code = NULL
+WHERE  id = :id AND tenant_id = :tenant AND status = 'queued' AND attempt = :attempt;
+
+-- name: ask
+-- What the agent of a node that runs wants to know, for when it ends.
+UPDATE nodes SET asks = :asks
+WHERE  id = :id AND tenant_id = :tenant AND status = 'running';
+
+-- name: asked
+SELECT asks FROM nodes WHERE id = :id AND tenant_id = :tenant LIMIT 1;
 
 -- name: start
 -- The attempt is the fence: what an earlier start still reports is not taken.
 UPDATE nodes
 SET    status = 'running', attempt = attempt + 1, agent = :agent, started_at = :now,
-       completed_at = NULL, failure_reason = NULL, exit_code = NULL
+       offered_at = NULL, asks = NULL, completed_at = NULL, failure_reason = NULL,
+       exit_code = NULL
 WHERE  id = :id AND tenant_id = :tenant AND status IN ('queued', 'running')
 RETURNING attempt;
 
@@ -73,7 +110,7 @@ SET    model = coalesce(:model, model), log_hash = coalesce(:log, log_hash),
 WHERE  id = :id AND tenant_id = :tenant AND attempt = :attempt;
 
 -- name: cancel_open
-UPDATE nodes SET status = 'cancelled', completed_at = :now
+UPDATE nodes SET status = 'cancelled', completed_at = :now, offered_at = NULL
 WHERE  ticket_id = :ticket AND tenant_id = :tenant
        AND status IN ('queued', 'running', 'awaiting_input', 'blocked');
 

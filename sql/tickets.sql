@@ -138,7 +138,8 @@ WHERE  tenant_id = :tenant AND id = :id
 
 -- name: start
 UPDATE tickets
-SET    status = 'running', graph_status = 'running', started_at = coalesce(started_at, :now)
+SET    status = 'running', graph_status = 'running', held_at = NULL,
+       started_at = coalesce(started_at, :now)
 WHERE  tenant_id = :tenant AND id = :id AND status IN ('queued', 'running');
 
 -- name: set_workspace

@@ -6,6 +6,6 @@ VALUES (:tenant, :ticket, :at, :kind, :actor, :text, :node);
 SELECT at, kind, actor, text, node_ref FROM ticket_events
 WHERE  ticket_id = :ticket AND tenant_id = :tenant ORDER BY n DESC LIMIT :limit;
 
--- name: count_retries
-SELECT count(*) AS retries FROM ticket_events
-WHERE  ticket_id = :ticket AND tenant_id = :tenant AND kind = 'retried' LIMIT 1;
+-- name: count
+SELECT count(*) AS lines FROM ticket_events
+WHERE  ticket_id = :ticket AND tenant_id = :tenant AND kind = :kind LIMIT 1;

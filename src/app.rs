@@ -31,7 +31,7 @@ use crate::web::proxies::Proxies;
 use crate::web::site::{Setup, Site};
 use crate::web::uploads::{self, Uploading};
 use crate::web::{dashboard, framing, schemas, serve, trace};
-use crate::work::{self, Env, Paths};
+use crate::work::{self, Bench, Env, Paths};
 
 /// How long jobs may take to come to a stop when the server stops.
 const STOP_TIME: Duration = Duration::from_secs(10);
@@ -110,8 +110,9 @@ impl App {
         let public_url = opening.public_url.as_deref();
         let premises =
             Premises { url: public_url.unwrap_or(&local).to_owned(), mirrors: env.paths.mirrors() };
+        let gate = Gate::new(db, clock, opening.rate_limit, git, premises);
         Ok(Self {
-            gate: Arc::new(Gate::new(db, clock, opening.rate_limit, git, premises)),
+            gate: Arc::new(gate.with_editors(Arc::new(Bench::new(env.clone())))),
             worker,
             hosts: Arc::new(Hosts::new(public_url, &opening.allowed_hosts, opening.listen)),
             logs: LiveLogs::default(),

@@ -104,6 +104,16 @@ CREATE TABLE projects (
 ) STRICT;
 CREATE INDEX projects_by_name ON projects (tenant_id, name_norm, id);
 
+-- What the tickets of a project used in a month, written as `2026-07`.
+CREATE TABLE project_usage (
+    project_id  BLOB NOT NULL REFERENCES projects (id),
+    month       TEXT NOT NULL CHECK (month GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]'),
+    tenant_id   BLOB NOT NULL REFERENCES tenants (id),
+    tokens      INTEGER NOT NULL CHECK (tokens >= 0),
+    cost_micros INTEGER NOT NULL CHECK (cost_micros >= 0),
+    PRIMARY KEY (project_id, month)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE environments (
     id         BLOB PRIMARY KEY CHECK (length(id) = 16),
     tenant_id  BLOB NOT NULL REFERENCES tenants (id),
@@ -178,6 +188,7 @@ CREATE TABLE tickets (
     input_tokens          INTEGER NOT NULL DEFAULT 0 CHECK (input_tokens >= 0),
     output_tokens         INTEGER NOT NULL DEFAULT 0 CHECK (output_tokens >= 0),
     credit_block_count    INTEGER NOT NULL DEFAULT 0,
+    held_at               INTEGER,
     interrupt_count       INTEGER NOT NULL DEFAULT 0,
     created_at            INTEGER NOT NULL,
     started_at            INTEGER,
@@ -271,6 +282,7 @@ CREATE TABLE ticket_conversations (
     description TEXT NOT NULL,
     turns       TEXT NOT NULL CHECK (json_valid(turns))
 ) STRICT, WITHOUT ROWID;
+
 -- Files that come with a ticket. `job_id` is the id that the ticket has or will have; `ticket_id`
 -- is set once it is there. The address of an upload holds a token, of which only the SHA-256 is
 -- here.
@@ -297,7 +309,9 @@ CREATE INDEX attachments_by_ticket ON attachments (ticket_id) WHERE ticket_id IS
 CREATE INDEX attachments_by_hash ON attachments (hash) WHERE hash IS NOT NULL;
 CREATE INDEX attachments_unused ON attachments (created_at) WHERE ticket_id IS NULL;
 
--- One unit of a ticket's graph. `attempt` counts the runs that were started.
+-- One unit of a ticket's graph. `attempt` counts the runs that were started; `offered_at` says
+-- since when it waits to be claimed from an editor; `asks` is what its agent wants to know, once it
+-- ends.
 CREATE TABLE nodes (
     id             BLOB PRIMARY KEY CHECK (length(id) = 16),
     tenant_id      BLOB NOT NULL REFERENCES tenants (id),
@@ -311,6 +325,8 @@ CREATE TABLE nodes (
                        'cancelled', 'skipped', 'awaiting_input', 'blocked')),
     attempt        INTEGER NOT NULL DEFAULT 0,
     job_id         BLOB,
+    offered_at     INTEGER,
+    asks           TEXT CHECK (json_valid(asks)),
     began_on       TEXT,
     agent          TEXT,
     model          TEXT,
@@ -331,6 +347,47 @@ CREATE TABLE nodes (
     completed_at   INTEGER,
     UNIQUE (ticket_id, ref)
 ) STRICT;
+CREATE INDEX nodes_offered ON nodes (tenant_id, offered_at, id) WHERE offered_at IS NOT NULL;
+
+-- Who does a node from an editor: a lease that its holder extends by reporting. `attempt` is the
+-- node's since it was taken, `head` the tip of its branch then; the figures are what the holder has
+-- said so far.
+CREATE TABLE claims (
+    id            BLOB PRIMARY KEY CHECK (length(id) = 16),
+    tenant_id     BLOB NOT NULL REFERENCES tenants (id),
+    ticket_id     BLOB NOT NULL REFERENCES tickets (id),
+    node_id       BLOB NOT NULL REFERENCES nodes (id),
+    attempt       INTEGER NOT NULL,
+    key_id        BLOB,
+    holder        TEXT NOT NULL,
+    agent         TEXT NOT NULL,
+    head          TEXT,
+    lease_ms      INTEGER NOT NULL CHECK (lease_ms > 0),
+    lease_until   INTEGER NOT NULL,
+    said          TEXT,
+    percent       INTEGER CHECK (percent BETWEEN 0 AND 100),
+    model         TEXT,
+    turns         INTEGER NOT NULL DEFAULT 0 CHECK (turns >= 0),
+    input_tokens  INTEGER NOT NULL DEFAULT 0 CHECK (input_tokens >= 0),
+    output_tokens INTEGER NOT NULL DEFAULT 0 CHECK (output_tokens >= 0),
+    cost_micros   INTEGER NOT NULL DEFAULT 0 CHECK (cost_micros >= 0),
+    claimed_at    INTEGER NOT NULL,
+    ended_at      INTEGER,
+    ended_as      TEXT CHECK (ended_as IN ('reported', 'released', 'lapsed', 'cancelled')),
+    CHECK ((ended_at IS NULL) = (ended_as IS NULL))
+) STRICT;
+CREATE UNIQUE INDEX claims_open ON claims (node_id) WHERE ended_at IS NULL;
+CREATE INDEX claims_by_ticket ON claims (ticket_id, claimed_at);
+CREATE INDEX claims_due ON claims (lease_until) WHERE ended_at IS NULL;
+
+-- What a holder has said of its work: the node's log, until it is kept as one.
+CREATE TABLE claim_lines (
+    n         INTEGER PRIMARY KEY,
+    tenant_id BLOB NOT NULL REFERENCES tenants (id),
+    claim_id  BLOB NOT NULL REFERENCES claims (id),
+    text      TEXT NOT NULL
+) STRICT;
+CREATE INDEX claim_lines_by_claim ON claim_lines (claim_id, n);
 
 -- They are few for each ticket and always asked for with it, so one order serves every question.
 CREATE TABLE node_edges (

@@ -6,6 +6,7 @@ pub mod audit;
 pub mod keys;
 pub mod passwords;
 pub mod plans;
+pub mod scope;
 pub mod sessions;
 pub mod setup;
 pub mod tenants;

@@ -36,6 +36,8 @@ kinds! {
     Attachment => AttachmentId;
     /// A unit of a ticket's graph.
     Node => NodeId;
+    /// A node that somebody does from an editor.
+    Claim => ClaimId;
     /// An assertion of a ticket's contract.
     Assertion => AssertionId;
     /// A question of an agent to a person.

@@ -261,6 +261,9 @@ fn describe(project: &Project, health: &Health) -> Vec<String> {
         format!("changed      {}", moment(Some(project.updated_at))),
     ];
     lines.extend(agents.map(|agent| format!("agent        {agent}")));
+    if settings.agents.is_for_editor("implement", "auto") {
+        lines.push("agent        editor (default): nodes wait to be claimed".to_owned());
+    }
     lines.extend(verify.map(|command| format!("verify       {command}")));
     lines.extend(
         findings.map(|(what, found)| {

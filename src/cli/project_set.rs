@@ -13,7 +13,7 @@ use crate::base::text::or_list;
 use crate::projects::Project;
 use crate::projects::agents::{Builtin, Profile};
 use crate::projects::dispatching::Likeness;
-use crate::projects::settings::{LandingStrategy, Settings, VerifyCommand};
+use crate::projects::settings::{EDITOR, LandingStrategy, Settings, VerifyCommand};
 
 /// The most that is read of a settings document, in bytes.
 const DOCUMENT_MAX: u64 = 1 << 20;
@@ -86,7 +86,8 @@ impl Setting {
   base-url=URL                 where its site is served
   repository=PATH|URL          its git repository
   base-branch=BRANCH           the branch that tickets start from and land on
-  agent=PROFILE                the default agent: claude, codex, script, or a profile of the project
+  agent=PROFILE                the default agent: claude, codex, script, a profile of the project,
+                               or editor: nodes wait until an agent in an editor claims them
   agent-command=LINE           a shell line as the default agent; the prompt is its standard input
   verify=LINE                  a shell line that must succeed before a ticket lands; give it
                                several times for several
@@ -176,10 +177,11 @@ pub(super) fn set_agent(settings: &mut Settings, name: &str) -> Result<(), Fault
         agents.default = None;
         return Ok(());
     }
-    if !agents.profiles.contains_key(name) {
+    if name != EDITOR && !agents.profiles.contains_key(name) {
         let Some(profile) = Profile::builtin(name) else {
             let mut known: BTreeSet<&str> = agents.profiles.keys().map(String::as_str).collect();
             known.extend(Builtin::ALL.iter().map(|builtin| builtin.word()));
+            known.insert(EDITOR);
             let known: Vec<&str> = known.into_iter().collect();
             let said = format!(
                 "there is no profile {name:?}; there are {}. Others come with settings=FILE.",

@@ -91,7 +91,9 @@ pub fn judge(project: &Project, repository: Option<&State>) -> Health {
         (Some(location), Some(state)) => look_at_repository(name, &location, state, &mut health),
         (Some(_), None) => {}
     }
-    if project.settings.agents.choose("implement", "auto").is_none() {
+    let agents = &project.settings.agents;
+    let is_meant = agents.choose("implement", "auto").is_some();
+    if !is_meant && !agents.is_for_editor("implement", "auto") {
         let message = if project.settings.agents.profiles.is_empty() {
             "The project has no agent profile, so nobody works on its tickets."
         } else {

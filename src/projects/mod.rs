@@ -6,6 +6,7 @@ pub mod dispatching;
 pub mod environments;
 pub mod git;
 pub mod health;
+pub mod limits;
 mod project;
 mod resolve;
 pub mod settings;

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use super::agents::Profile;
 use super::dispatching::Dispatching;
+use super::limits::{Bounds, MonthBounds};
 use crate::base::text::or_list;
 use crate::base::{Code, Fault, Issue};
 use crate::words;
@@ -31,6 +32,10 @@ pub const AGENT_NODES: [&str; 12] = [
 
 /// The presets that a ticket may ask for, and so may have a profile of their own.
 pub const PRESETS: [&str; 7] = ["auto", "max", "high", "fast", "economy", "trivial", "cheap"];
+
+/// The name that stands for an agent in somebody's editor, wherever a profile is named. Nothing is
+/// started for such a node: it waits until somebody claims it.
+pub const EDITOR: &str = "editor";
 
 /// The most profiles, and the most verify commands.
 const ENTRIES_MAX: usize = 50;
@@ -122,11 +127,20 @@ pub struct Limits {
     pub implement_rounds: u32,
     /// How many of the project's nodes run at once.
     pub concurrency: u32,
+    /// What one node may use for each of its starts. Crossing it ends the ticket as `timeout`.
+    pub node: Bounds,
+    /// What a ticket may use for each try of a person's. Crossing it ends the ticket as `timeout`.
+    pub ticket: Bounds,
+    /// What the project's tickets may use in a calendar month, in UTC. Once it is used up no
+    /// further ticket starts until the month turns or the limit is raised; others go on.
+    pub project_month: MonthBounds,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { implement_rounds: 3, concurrency: 2 }
+        let (node, ticket) = (Bounds::default(), Bounds::default());
+        let project_month = MonthBounds::default();
+        Self { implement_rounds: 3, concurrency: 2, node, ticket, project_month }
     }
 }
 
@@ -135,13 +149,23 @@ impl Agents {
     /// the project names no agent for it.
     #[must_use]
     pub fn choose(&self, node: &str, preset: &str) -> Option<(&str, &Profile)> {
+        let name = self.named(node, preset)?;
+        self.profiles.get_key_value(name).map(|(name, profile)| (name.as_str(), profile))
+    }
+
+    /// Whether that is done by an agent in somebody's editor; see [`EDITOR`].
+    #[must_use]
+    pub fn is_for_editor(&self, node: &str, preset: &str) -> bool {
+        self.named(node, preset).is_some_and(|name| name == EDITOR)
+    }
+
+    fn named(&self, node: &str, preset: &str) -> Option<&String> {
         let sole = || match self.profiles.len() {
             1 => self.profiles.keys().next(),
             _ => None,
         };
         let named = self.nodes.get(node).or_else(|| self.presets.get(preset));
-        let name = named.or(self.default.as_ref()).or_else(sole)?;
-        self.profiles.get_key_value(name).map(|(name, profile)| (name.as_str(), profile))
+        named.or(self.default.as_ref()).or_else(sole)
     }
 
     fn issues(&self, issues: &mut Vec<Issue>) {
@@ -153,10 +177,13 @@ impl Agents {
             if let Some(why) = bad_name(name) {
                 issues.push(issue(&path, why));
             }
+            if name == EDITOR {
+                issues.push(issue(&path, "is the name of agents in editors, which need none."));
+            }
             issues.extend(profile.issues().into_iter().map(|found| under(&path, found)));
         }
         let mut known = |path: String, name: &str| {
-            if !self.profiles.contains_key(name) {
+            if name != EDITOR && !self.profiles.contains_key(name) {
                 issues
                     .push(issue(&path, format!("names the profile {name:?}, which is not there.")));
             }
@@ -207,6 +234,17 @@ impl Settings {
         within("limits.implementRounds", self.limits.implement_rounds, 20);
         within("limits.concurrency", self.limits.concurrency, 64);
         within("dispatch.splitAbove", self.dispatch.split_above, 1_000);
+        let bounded = [("node", &self.limits.node), ("ticket", &self.limits.ticket)];
+        let mut zeros: Vec<String> = bounded
+            .iter()
+            .flat_map(|(of, bounds)| bounds.zeros().map(move |name| format!("{of}.{name}")))
+            .collect();
+        let month = self.limits.project_month.zeros();
+        zeros.extend(month.map(|name| format!("projectMonth.{name}")));
+        for name in zeros {
+            issues
+                .push(issue(&format!("limits.{name}"), "must be above 0; leave it out for none."));
+        }
         if issues.is_empty() { Ok(()) } else { Err(refused(issues)) }
     }
 

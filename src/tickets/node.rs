@@ -29,6 +29,8 @@ pub struct Node {
     pub attempt: u32,
     /// The job that does it, or did.
     pub job: Option<JobId>,
+    /// Since when it waits to be claimed from an editor, while it does.
+    pub offered_at: Option<Millis>,
     /// The agent profile that did it.
     pub agent: Option<String>,
     /// The model, where the agent said.
@@ -65,7 +67,7 @@ pub struct Node {
 
 impl Node {
     /// Reads one row of `nodes`.
-    fn from_row(row: &Row<'_>) -> Result<Self, Fault> {
+    pub(super) fn from_row(row: &Row<'_>) -> Result<Self, Fault> {
         Ok(Self {
             id: row.get("id")?,
             tenant: row.get("tenant_id")?,
@@ -76,6 +78,7 @@ impl Node {
             status: row.word("status", NodeStatus::parse)?,
             attempt: row.get("attempt")?,
             job: row.get("job_id")?,
+            offered_at: row.get("offered_at")?,
             agent: row.get("agent")?,
             model: row.get("model")?,
             brief: row.get("brief")?,

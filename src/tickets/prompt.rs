@@ -47,23 +47,43 @@ pub struct File {
     pub size_bytes: u64,
 }
 
-/// The prompt of one node.
-#[must_use]
-pub fn prompt(facts: &Facts<'_>) -> String {
-    let mut out = String::new();
-    head(&mut out, facts);
-    task(&mut out, facts);
-    context(&mut out, facts);
-    rules(&mut out, facts);
-    report(&mut out, facts.node.kind);
-    out
-}
-
 /// Writing to a `String` cannot fail.
 macro_rules! say {
     ($out:expr, $($words:tt)*) => {
         writeln!($out, $($words)*).expect("writing to a string")
     };
+}
+
+/// The prompt of one node.
+#[must_use]
+pub fn prompt(facts: &Facts<'_>) -> String {
+    let mut out = brief(facts);
+    report(&mut out, facts.node.kind);
+    say!(out, "\n# Your tools\n");
+    say!(out, "With the key in ASSAY_KEY you may read this project, file a ticket for what you");
+    say!(out, "find beside your own (`file_child_ticket`), ask a person (`ask_person`) and keep");
+    say!(out, "evidence (`attach_evidence`): over MCP at $ASSAY_URL/mcp, or by a POST of");
+    say!(out, "{{\"tool\": …, \"args\": …}} to $ASSAY_URL/api/mcp/v1/invoke.");
+    out
+}
+
+/// The same for an agent in an editor, which hands its report in by a tool.
+#[must_use]
+pub fn prompt_for_editor(facts: &Facts<'_>) -> String {
+    let mut out = brief(facts);
+    say!(out, "\n# Your report\n");
+    say!(out, "Call `report_node_progress` now and then, or your claim lapses. When you are done,");
+    say!(out, "hand your report in with `submit_node_report`; `release_node` gives the node back.");
+    out
+}
+
+fn brief(facts: &Facts<'_>) -> String {
+    let mut out = String::new();
+    head(&mut out, facts);
+    task(&mut out, facts);
+    context(&mut out, facts);
+    rules(&mut out, facts);
+    out
 }
 
 fn head(out: &mut String, facts: &Facts<'_>) {

@@ -83,6 +83,8 @@ pub struct Ticket {
     pub output_tokens: u64,
     /// Times it was held for lack of credit.
     pub credit_block_count: u64,
+    /// Since when it is held for lack of credit, while it is.
+    pub held_at: Option<Millis>,
     /// Times it was put back because the server or its process went away.
     pub interrupt_count: u64,
     /// When it was filed.
@@ -178,6 +180,7 @@ impl Ticket {
             input_tokens: row.unsigned("input_tokens")?,
             output_tokens: row.unsigned("output_tokens")?,
             credit_block_count: row.unsigned("credit_block_count")?,
+            held_at: row.get("held_at")?,
             interrupt_count: row.unsigned("interrupt_count")?,
             created_at: row.get("created_at")?,
             started_at: row.get("started_at")?,

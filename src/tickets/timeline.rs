@@ -15,8 +15,14 @@ words! {
         Filed = "filed",
         /// Its last parent landed.
         Unblocked = "unblocked",
+        /// Its project has used its month up.
+        Held = "held",
         /// Work on it began.
         Started = "started",
+        /// A node waits to be claimed from an editor.
+        Offered = "offered",
+        /// An agent filed a ticket of its own beside this one.
+        ChildFiled = "child_filed",
         /// A node started.
         NodeStarted = "node_started",
         /// A node ended.
@@ -114,10 +120,20 @@ pub fn list(
 
 /// How often somebody tried the ticket again.
 pub fn retries(read: &Read<'_>, tenant: TenantId, ticket: TicketId) -> Result<u32, Fault> {
+    count(read, tenant, ticket, Happened::Retried)
+}
+
+/// How often a sort of thing happened to a ticket.
+pub fn count(
+    read: &Read<'_>,
+    tenant: TenantId,
+    ticket: TicketId,
+    happened: Happened,
+) -> Result<u32, Fault> {
     let counted = read.find(
-        sql!("timeline.sql", "count_retries"),
-        params! { ":tenant": tenant, ":ticket": ticket },
-        |row| row.get("retries"),
+        sql!("timeline.sql", "count"),
+        params! { ":tenant": tenant, ":ticket": ticket, ":kind": happened.word() },
+        |row| row.get("lines"),
     )?;
     Ok(counted.unwrap_or(0))
 }

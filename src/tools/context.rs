@@ -8,8 +8,9 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::accounts::{Actor, audit};
-use crate::base::{Fault, RequestId};
+use crate::base::{Code, Fault, RequestId};
 use crate::store::{Db, Read, Tx};
+use crate::tickets::editors::Editors;
 
 /// A step of a call that takes a while, for the client that asked to be told.
 #[derive(Debug, Clone)]
@@ -55,6 +56,7 @@ pub struct Cx {
     pub(super) audited: Arc<AtomicBool>,
     pub(super) repositories: crate::projects::git::Git,
     pub(super) premises: Arc<Premises>,
+    pub(super) editors: Option<Arc<dyn Editors>>,
 }
 
 impl Cx {
@@ -80,6 +82,21 @@ impl Cx {
     #[must_use]
     pub fn premises(&self) -> &Premises {
         &self.premises
+    }
+
+    /// The server with its work trees.
+    ///
+    /// # Errors
+    /// `Unavailable` where no server runs on the database: the command line alone.
+    pub fn editors(&self) -> Result<&dyn Editors, Fault> {
+        self.editors.as_deref().ok_or_else(|| {
+            let message = format!(
+                "{} needs the running server, which has the work trees. Start it with `assay \
+                 serve` and call the tool over MCP or /api/mcp/v1/invoke.",
+                self.tool
+            );
+            Fault::new(Code::Unavailable, message)
+        })
     }
 
     /// Tells whoever asked to be told how far the call is.

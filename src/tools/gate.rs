@@ -10,12 +10,13 @@ use super::context::{CallContext, Cx, Premises};
 use super::rate::Limiter;
 use super::registry::Registry;
 use super::tool::{Effect, Entry, Reply};
-use crate::accounts::{Actor, KeyScope, audit, keys};
+use crate::accounts::{Actor, audit, keys, scope};
 use crate::base::stops::{self, Stop};
 use crate::base::text::cut;
 use crate::base::{Clock, Code, Fault, NextAction, RateLimit, Secret};
 use crate::projects::git::Git;
 use crate::store::Db;
+use crate::tickets::editors::Editors;
 
 /// Characters of a tool's name that an answer repeats at most.
 const NAME_MAX: usize = 60;
@@ -42,6 +43,7 @@ pub struct Gate {
     limiter: Limiter,
     git: Git,
     premises: Arc<Premises>,
+    editors: Option<Arc<dyn Editors>>,
 }
 
 impl Gate {
@@ -49,7 +51,14 @@ impl Gate {
     #[must_use]
     pub fn new(db: Db, clock: Clock, limit: RateLimit, git: Git, premises: Premises) -> Self {
         let limiter = Limiter::new(limit, clock);
-        Self { db, registry: Registry::new(), limiter, git, premises: Arc::new(premises) }
+        let (registry, premises) = (Registry::new(), Arc::new(premises));
+        Self { db, registry, limiter, git, premises, editors: None }
+    }
+
+    /// The same with the server that has the work trees.
+    #[must_use]
+    pub fn with_editors(self, editors: Arc<dyn Editors>) -> Self {
+        Self { editors: Some(editors), ..self }
     }
 
     /// Every tool.
@@ -87,7 +96,7 @@ impl Gate {
         context: CallContext,
     ) -> Result<Reply, Fault> {
         let entry = self.find(tool)?;
-        check_scope(&caller.actor, entry)?;
+        scope::check(&caller.actor, entry.name, entry.effect == Effect::Reads)?;
         check_plan(&caller.actor, entry)?;
         if let Some(key) = caller.actor.key() {
             self.limiter.admit(key)?;
@@ -104,6 +113,7 @@ impl Gate {
             audited: Arc::new(AtomicBool::new(false)),
             repositories: self.git.clone(),
             premises: self.premises.clone(),
+            editors: self.editors.clone(),
         };
         let outcome = tokio::select! {
             outcome = (entry.call)(cx.clone(), arguments) => outcome,
@@ -169,21 +179,6 @@ fn unauthenticated(why: &str) -> Fault {
     );
     Fault::new(Code::Unauthenticated, message)
         .next(NextAction::Run("assay key create --scope mcp_full --name my-agent".to_owned()))
-}
-
-fn check_scope(actor: &Actor, entry: &Entry) -> Result<(), Fault> {
-    let reads = entry.effect == Effect::Reads;
-    let allowed = if reads { actor.can_read() } else { actor.can_write() };
-    if allowed {
-        return Ok(());
-    }
-    let needed = if reads { KeyScope::McpRead } else { KeyScope::McpFull };
-    let message = format!(
-        "{} needs the scope {needed}; this caller has {}. Use a key that was created with --scope \
-         {needed}.",
-        entry.name, actor.scope
-    );
-    Err(Fault::new(Code::ScopeDenied, message))
 }
 
 fn check_plan(actor: &Actor, entry: &Entry) -> Result<(), Fault> {

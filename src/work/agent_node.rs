@@ -20,6 +20,7 @@ use crate::jobs::Ctx;
 use crate::projects::agents::{OutputFormat, Profile};
 use crate::projects::git::discard::discard;
 use crate::tickets::contract::{self, Check};
+use crate::tickets::pending::{self, Asked};
 use crate::tickets::pipeline::decide::Verdict;
 use crate::tickets::pipeline::record::{self, Left};
 use crate::tickets::prompt::{Facts, File, prompt};
@@ -60,7 +61,8 @@ pub(super) async fn run(
     match keep(env, ctx, task, desk, &began_on, &ended).await {
         Ok(kept) => {
             left.checkpoint_commits = kept.ahead;
-            Ok(settle(task, &profile, ended, kept.changed, left))
+            let asked = env.db.glance(|read| pending::asked(read, task.tenant, task.node.id))?;
+            Ok(settle(task, &profile, ended, asked, kept.changed, left))
         }
         Err(fault) => Err(Stopped::from(fault).with(left)),
     }
@@ -136,6 +138,16 @@ async fn launch(
 
 /// The prompt, from the record.
 async fn words(env: &Env, task: &Task, files: Vec<File>) -> Result<String, Fault> {
+    told(env, task, files, prompt).await
+}
+
+/// What the agent of a node is told, in the form that `say` gives it.
+pub(super) async fn told(
+    env: &Env,
+    task: &Task,
+    files: Vec<File>,
+    say: fn(&Facts<'_>) -> String,
+) -> Result<String, Fault> {
     let (tenant, ticket, node_id) = (task.tenant, task.ticket.clone(), task.node.clone());
     let verify: Vec<(String, String)> = task
         .project
@@ -151,7 +163,7 @@ async fn words(env: &Env, task: &Task, files: Vec<File>) -> Result<String, Fault
             let answers = questions::answered(read, tenant, ticket.id)?;
             let mut parents = dependencies::parents(read, tenant, ticket.id)?;
             parents.retain(|parent| parent.status == Status::Succeeded);
-            Ok(prompt(&Facts {
+            Ok(say(&Facts {
                 ticket: &ticket,
                 node: &node_id,
                 nodes: &nodes,
@@ -183,11 +195,11 @@ fn left(ended: &Ended) -> Left {
 
 /// What a run left on the branch.
 #[derive(Default)]
-struct Kept {
+pub(super) struct Kept {
     /// Whether the node has changed anything since it first began.
-    changed: bool,
+    pub(super) changed: bool,
     /// Commits on the branch that are not on its base.
-    ahead: Option<u64>,
+    pub(super) ahead: Option<u64>,
 }
 
 /// Keeps what an agent wrote that was to write, and takes back what one left that was not.
@@ -202,19 +214,36 @@ async fn keep(
     if ended.worktree_gone {
         return Ok(Kept::default());
     }
+    let take = || take_in(env, task, desk, began_on);
+    let kept = insist(env, ctx, "commit an agent's work", take).await?;
+    stops::reach(Stop::WorkCommitted);
+    Ok(kept)
+}
+
+/// The same once. What a reader committed goes with the rest: nobody asked it for a change.
+pub(super) async fn take_in(
+    env: &Env,
+    task: &Task,
+    desk: &Desk,
+    began_on: &str,
+) -> Result<Kept, Fault> {
     if !task.node.kind.writes_code() {
-        // What a reader committed goes with the rest: nobody asked it for a change.
         discard(&desk.repository, &desk.place, &desk.tree.head).await?;
         return Ok(Kept::default());
     }
-    let commit = || workspace::commit(env, desk, &task.ticket, &task.node);
-    let (tip, made, ahead) = insist(env, ctx, "commit an agent's work", commit).await?;
-    stops::reach(Stop::WorkCommitted);
+    let (tip, made, ahead) = workspace::commit(env, desk, &task.ticket, &task.node).await?;
     Ok(Kept { changed: made || tip.as_str() != began_on, ahead: Some(ahead) })
 }
 
 /// From how the process ended and what it handed back to what the node came to.
-fn settle(task: &Task, profile: &Profile, ended: Ended, changed: bool, mut left: Left) -> Came {
+fn settle(
+    task: &Task,
+    profile: &Profile,
+    ended: Ended,
+    asked: Option<Asked>,
+    changed: bool,
+    mut left: Left,
+) -> Came {
     let kind = task.node.kind;
     let failure = ended.failure();
     let exit = ended.exit;
@@ -233,6 +262,8 @@ fn settle(task: &Task, profile: &Profile, ended: Ended, changed: bool, mut left:
     }
     match report {
         Some(report) => judge(task, report, changed, left),
+        // It asked by the tool and left it at that.
+        None if asked.is_some() => Came::question(asked.unwrap_or_default(), left),
         None => unreported(kind, profile, changed, unread, left),
     }
 }
@@ -263,7 +294,7 @@ fn unreported(
     Came::verdict(Verdict::Bad { reason: format!("{why}{hint}") }, left)
 }
 
-fn judge(task: &Task, report: Report, changed: bool, left: Left) -> Came {
+pub(super) fn judge(task: &Task, report: Report, changed: bool, left: Left) -> Came {
     let items = items(&report);
     let said = text::cut(report.summary.trim(), 2_000);
     let to = match report.outcome {
@@ -291,7 +322,7 @@ fn judge(task: &Task, report: Report, changed: bool, left: Left) -> Came {
 }
 
 /// The nodes whose only point is a change. The docs and security passes may well find none.
-fn is_idle(kind: NodeKind, changed: bool) -> bool {
+pub(super) fn is_idle(kind: NodeKind, changed: bool) -> bool {
     matches!(kind, NodeKind::Implement | NodeKind::QaAuthoring) && !changed
 }
 
@@ -344,7 +375,7 @@ fn items(report: &Report) -> Vec<(ItemKind, String)> {
 }
 
 /// The report as Markdown, as people read it.
-fn full_text(report: &Report) -> String {
+pub(super) fn full_text(report: &Report) -> String {
     let mut out = report.summary.trim().to_owned();
     let mut list = |title: &str, entries: Vec<String>| {
         if !entries.is_empty() {

@@ -5,7 +5,9 @@ mod agent_log;
 mod agent_node;
 mod attached;
 mod checks;
+pub mod editors;
 pub mod env;
+mod exhibit;
 mod insist;
 mod land_node;
 mod orphans;
@@ -20,6 +22,7 @@ mod workspace;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use editors::Bench;
 pub use env::{Env, Paths};
 pub use orphans::{end_orphans, remove_runs};
 
@@ -50,6 +53,7 @@ pub fn registry(env: &Arc<Env>) -> Registry {
         .on(move |_, _: SweepTickets| {
             let env = sweeps.clone();
             async move {
+                editors::lapse(&env).await?;
                 sweep_tickets::run(&env).await?;
                 env.db.write(accounts::sessions::sweep).await?;
                 sweep_uploads::run(&env).await?;

@@ -5,6 +5,7 @@ use crate::base::Fault;
 use crate::jobs::JobError;
 use crate::store::Hash;
 use crate::tickets::contract::Check;
+use crate::tickets::pending::Asked;
 use crate::tickets::pipeline::decide::Verdict;
 use crate::tickets::pipeline::record::Left;
 use crate::tickets::states::ItemKind;
@@ -37,6 +38,12 @@ impl Came {
             contract: None,
             checked: Vec::new(),
         }
+    }
+
+    /// A question to a person and what was left.
+    pub(super) fn question(asked: Asked, left: Left) -> Self {
+        let to = To::Question { text: asked.text, choices: asked.choices };
+        Self { to, left, items: Vec::new(), contract: None, checked: Vec::new() }
     }
 
     /// Whether what waits for the node may start.

@@ -20,7 +20,7 @@ use crate::tickets::contract;
 use crate::tickets::jobs::RunNode;
 use crate::tickets::node::{self, Node};
 use crate::tickets::pipeline::decide::Verdict;
-use crate::tickets::pipeline::{self, record};
+use crate::tickets::pipeline::{self, claim, record};
 use crate::tickets::states::{NodeKind, NodeStatus};
 use crate::tickets::ticket;
 
@@ -144,6 +144,14 @@ async fn take_up(env: &Env, tenant: TenantId, job: RunNode) -> Result<Option<Tas
             }
             let ticket = ticket::get(tx, tenant, node.ticket)?;
             let project = pipeline::project_of(tx, &ticket)?;
+            if claim::is_for_editor(&project, &ticket, node.kind) {
+                // The project has changed its mind since the job was enqueued.
+                record::put_back(tx, tenant, &node, "an agent in an editor does it from now on")?;
+                if let Some(node) = node::find(tx, tenant, job.node)? {
+                    claim::offer(tx, &node)?;
+                }
+                return Ok(None);
+            }
             let agents = &project.settings.agents;
             let agent = node
                 .kind
@@ -197,22 +205,27 @@ async fn write_down(env: &Env, task: &Arc<Task>, came: &Arc<Came>) -> Result<(),
     env.db
         .write(move |tx| {
             keys::revoke_of_ticket(tx, task.tenant, task.ticket.id)?;
-            if !record::is_current(tx, &task.node)? {
-                return Ok(());
-            }
-            note(tx, &task, &came)?;
-            match &came.to {
-                To::Verdict(verdict) => {
-                    let verdict = verdict.clone();
-                    record::finish(tx, task.tenant, &task.node, verdict, &came.left)?;
-                }
-                To::Question { text, choices } => {
-                    record::ask(tx, task.tenant, &task.node, &came.left, text, choices)?;
-                }
-            }
-            Ok(())
+            settle(tx, &task, &came)
         })
         .await
+}
+
+/// The same within a transaction, if the record still waits for this start of the node.
+pub(super) fn settle(tx: &mut Tx<'_>, task: &Task, came: &Came) -> Result<(), Fault> {
+    if !record::is_current(tx, &task.node)? {
+        return Ok(());
+    }
+    note(tx, task, came)?;
+    match &came.to {
+        To::Verdict(verdict) => {
+            let verdict = verdict.clone();
+            record::finish(tx, task.tenant, &task.node, verdict, &came.left)?;
+        }
+        To::Question { text, choices } => {
+            record::ask(tx, task.tenant, &task.node, &came.left, text, choices)?;
+        }
+    }
+    Ok(())
 }
 
 fn note(tx: &mut Tx<'_>, task: &Task, came: &Came) -> Result<(), Fault> {

@@ -2,11 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::claim;
 use crate::base::{Fault, NodeId, TenantId, TicketId};
 use crate::jobs::{self, Enqueue};
 use crate::projects::Project;
 use crate::store::{Read, Tx};
 use crate::tickets::jobs::RunNode;
+use crate::tickets::limits;
 use crate::tickets::node::{self, Edge, Node};
 use crate::tickets::states::{NodeStatus, Status};
 use crate::tickets::ticket::{self, Ticket};
@@ -14,6 +16,9 @@ use crate::{params, sql};
 
 /// Starts the project's oldest queued tickets while it has places free.
 pub fn start_waiting(tx: &mut Tx<'_>, tenant: TenantId, project: &Project) -> Result<(), Fault> {
+    if let Some(why) = limits::month_crossed(tx, project)? {
+        return limits::hold(tx, project, &why);
+    }
     let places = places(tx, project)?;
     if places == 0 {
         return Ok(());
@@ -30,8 +35,11 @@ pub fn start_waiting(tx: &mut Tx<'_>, tenant: TenantId, project: &Project) -> Re
     Ok(())
 }
 
-/// How many more of the project's tickets may run.
+/// How many more of the project's tickets may run: none once its month is used up.
 pub(super) fn places(read: &Read<'_>, project: &Project) -> Result<u64, Fault> {
+    if limits::month_crossed(read, project)?.is_some() {
+        return Ok(0);
+    }
     let own = params! { ":tenant": project.tenant, ":project": project.id };
     let running = read
         .find(sql!("tickets.sql", "running_in_project"), own, |row| row.unsigned("running"))?
@@ -47,12 +55,20 @@ pub fn advance(tx: &mut Tx<'_>, tenant: TenantId, ticket: TicketId) -> Result<()
     }
 }
 
-/// Enqueues a job for each node that may start. A node that has a job keeps it: the queue refuses
+/// Enqueues a job for each node that may start, and lets those of editors wait to be claimed. A
+/// node that has a job keeps it: the queue refuses
 /// a second one for the same node.
 fn enqueue_ready(tx: &mut Tx<'_>, tenant: TenantId, ticket: TicketId) -> Result<(), Fault> {
     let nodes = node::list(tx, tenant, ticket)?;
     let edges = node::edges(tx, tenant, ticket)?;
+    let of = ticket::get(tx, tenant, ticket)?;
+    let project = super::project_of(tx, &of)?;
     for ready in ready(&nodes, &edges) {
+        let mut same = nodes.iter().filter(|node| node.id == ready);
+        if let Some(node) = same.find(|node| claim::is_for_editor(&project, &of, node.kind)) {
+            claim::offer(tx, node)?;
+            continue;
+        }
         let job = RunNode { ticket, node: ready };
         let options = Enqueue { tenant: Some(tenant), ..Enqueue::default() };
         let job = jobs::enqueue(tx, &job, options)?.id();

@@ -1,6 +1,7 @@
 //! How a ticket ends, and what that means for the tickets that wait for it.
 
 use super::advance::start_waiting;
+use super::claim;
 use crate::base::{Fault, TenantId, TicketId, text};
 use crate::jobs;
 use crate::store::Tx;
@@ -83,6 +84,15 @@ pub(super) fn fail(
     Ok(())
 }
 
+/// Ends a ticket that has crossed a limit.
+pub(in crate::tickets) fn time_out(
+    tx: &mut Tx<'_>,
+    ticket: &Ticket,
+    reason: &str,
+) -> Result<(), Fault> {
+    fail(tx, ticket, Status::Timeout, reason)
+}
+
 /// Cancels a ticket. `why` is what its page and answer say. The tickets that wait for it stay
 /// blocked: its caller may mean to file it anew.
 pub(super) fn cancel(
@@ -158,6 +168,7 @@ fn close(tx: &mut Tx<'_>, ticket: &Ticket, end: &End<'_>) -> Result<bool, Fault>
         return Ok(false);
     }
     stop_jobs(tx, tenant, id)?;
+    claim::end_of_ticket(tx, tenant, id)?;
     let of = params! { ":tenant": tenant, ":ticket": id, ":now": now };
     tx.run(sql!("nodes.sql", "cancel_open"), of)?;
     questions::close(tx, tenant, id)?;

@@ -5,6 +5,8 @@ use super::{advance, end, record, start_waiting};
 use crate::base::{Fault, TenantId, TicketId};
 use crate::jobs;
 use crate::store::Tx;
+use crate::tickets::claims;
+use crate::tickets::limits;
 use crate::tickets::node::{self, Node};
 use crate::tickets::states::{NodeStatus, Status};
 use crate::tickets::ticket::{self, Ticket};
@@ -15,6 +17,10 @@ pub fn heal(tx: &mut Tx<'_>, tenant: TenantId, id: TicketId) -> Result<(), Fault
     let ticket = ticket::get(tx, tenant, id)?;
     match ticket.status {
         Status::Running => {
+            let project = super::project_of(tx, &ticket)?;
+            if limits::enforce(tx, &ticket, &project)? {
+                return Ok(());
+            }
             restart_lost(tx, &ticket)?;
             advance(tx, tenant, id)
         }
@@ -45,6 +51,9 @@ fn restart_lost(tx: &mut Tx<'_>, ticket: &Ticket) -> Result<(), Fault> {
 }
 
 fn is_run(tx: &Tx<'_>, node: &Node) -> Result<bool, Fault> {
+    if claims::of_node(tx, node.tenant, node.id)?.is_some() {
+        return Ok(true);
+    }
     let Some(job) = node.job else { return Ok(false) };
     Ok(jobs::find(tx, node.tenant, job)?.is_some_and(|job| !job.state.is_final()))
 }

@@ -5,11 +5,12 @@
 //! [`plan`] says which nodes a ticket has; [`mod@advance`], which of them may start and which
 //! tickets have a place; [`record`], what a node's run came to; [`decide`], what follows from it;
 //! [`end`], how a ticket ends and what that means for those that wait for it; [`heal`], what to do
-//! where one stands still; [`people`], [`again`] and [`replace`] are what callers
-//! do to it.
+//! where one stands still; [`people`], [`again`] and [`replace`] are what callers do to it;
+//! [`claim`], how agents in editors come to their nodes.
 
 pub mod advance;
 pub mod again;
+pub mod claim;
 pub mod decide;
 pub mod end;
 pub mod heal;

@@ -46,7 +46,7 @@ pub fn cancel(
 }
 
 /// Whether the base branch may move at any moment: the intent is written and its outcome is not.
-fn is_landing(read: &Read<'_>, ticket: &Ticket) -> Result<bool, Fault> {
+pub(in crate::tickets) fn is_landing(read: &Read<'_>, ticket: &Ticket) -> Result<bool, Fault> {
     let nodes = node::list(read, ticket.tenant, ticket.id)?;
     let lands = |node: &Node| node.kind == NodeKind::Land && node.status == NodeStatus::Running;
     Ok(nodes.iter().any(lands) && landing::intended(read, ticket.tenant, ticket.id)?.is_some())

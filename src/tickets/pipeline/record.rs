@@ -7,10 +7,10 @@ use crate::base::{Fault, NodeId, TenantId, TicketId, text};
 use crate::projects::Project;
 use crate::store::{Hash, Read, Tx, to_int};
 use crate::tickets::node::{self, NewNode, Node};
-use crate::tickets::questions;
 use crate::tickets::states::{GraphStatus, NodeKind, NodeStatus, Status};
 use crate::tickets::ticket::{self, Ticket};
 use crate::tickets::timeline::{self, Happened, Line, SERVER};
+use crate::tickets::{limits, questions};
 use crate::{params, sql};
 
 /// How often a ticket is put back because the server or its process went away, for each try of a
@@ -135,6 +135,7 @@ fn add_up(tx: &mut Tx<'_>, tenant: TenantId, node: &Node, left: &Left) -> Result
         ":input": to_int(left.input_tokens), ":output": to_int(left.output_tokens),
         ":summary": summary },
     )?;
+    limits::add(tx, node, left)?;
     match left.checkpoint_commits {
         Some(commits) => tx.run_one(
             sql!("tickets.sql", "set_checkpoint"),
@@ -202,7 +203,8 @@ pub fn finish(
     let project = super::project_of(tx, &ticket)?;
     let nodes = node::list(tx, tenant, ticket.id)?;
     let (rounds, rounds_max) = (rounds(&nodes), rounds_max(tx, &ticket, &project)?);
-    match decide(node.kind, verdict, rounds, rounds_max) {
+    let step = decide(node.kind, verdict, rounds, rounds_max);
+    match limits::bounded(tx, &ticket, &project, node.kind, step)? {
         Step::GoOn if node.kind == NodeKind::Land => end::succeed(tx, &ticket)?,
         Step::GoOn => advance(tx, tenant, ticket.id)?,
         Step::AnotherRound { findings } => {
@@ -324,7 +326,7 @@ pub fn interrupt(tx: &mut Tx<'_>, tenant: TenantId, node: &Node) -> Result<bool,
     }
     let ticket = ticket::get(tx, tenant, node.ticket)?;
     let reason = format!(
-        "{} was interrupted {most} times by restarts of the server or its process.",
+        "{} was interrupted {most} times: by restarts, lost processes or lapsed claims.",
         node.name
     );
     end::fail(tx, &ticket, Status::Failed, &reason)?;
@@ -390,7 +392,7 @@ pub(super) fn next_ordinal(nodes: &[Node], kind: NodeKind) -> u32 {
     nodes.iter().filter(|node| node.kind == kind).map(Node::ordinal).max().unwrap_or(0) + 1
 }
 
-fn note(tx: &mut Tx<'_>, node: &Node, happened: Happened, said: &str) -> Result<(), Fault> {
-    let line = Line { happened, actor: SERVER, text: said, node: Some(&node.name) };
+pub(super) fn note(tx: &mut Tx<'_>, node: &Node, what: Happened, said: &str) -> Result<(), Fault> {
+    let line = Line { happened: what, actor: SERVER, text: said, node: Some(&node.name) };
     timeline::record(tx, node.tenant, node.ticket, line)
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::{Fault, Millis, NodeId, TicketId};
 use crate::store::Read;
+use crate::tickets::claims::{self, Claim};
 use crate::tickets::node::{self, Edge, Node};
 use crate::tickets::states::{GraphStatus, NodeKind, NodeStatus, Origin};
 use crate::tickets::{Ticket, questions};
@@ -79,6 +80,47 @@ struct GraphNode {
     summary: Option<String>,
     /// Why it failed.
     failure_reason: Option<String>,
+    /// Who does it from an editor, or that it waits for somebody who does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    claim: Option<ClaimWire>,
+}
+
+/// How a node stands that is done from an editor.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ClaimWire {
+    /// `waiting` for `claim_ticket_node`, or `claimed`.
+    state: &'static str,
+    /// Since when. ISO 8601, UTC.
+    since: String,
+    /// When the claim lapses without a report. ISO 8601, UTC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lease_until: Option<String>,
+    /// What its holder said last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+    /// How far its holder says to be, of 100.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    percent: Option<u32>,
+}
+
+impl ClaimWire {
+    fn of(node: &Node, claims: &[Claim]) -> Option<Self> {
+        if node.status == NodeStatus::Queued {
+            let since = node.offered_at?.iso();
+            let (lease_until, message, percent) = (None, None, None);
+            return Some(Self { state: "waiting", since, lease_until, message, percent });
+        }
+        let is_open = |claim: &&Claim| claim.node == node.id && claim.ended_as.is_none();
+        let claim = claims.iter().find(is_open)?;
+        Some(Self {
+            state: "claimed",
+            since: claim.claimed_at.iso(),
+            lease_until: Some(claim.lease_until.iso()),
+            message: claim.said.clone(),
+            percent: claim.percent,
+        })
+    }
 }
 
 /// A question to a person.
@@ -126,6 +168,7 @@ impl Tool for GetTicketGraph {
 fn show(read: &Read<'_>, ticket: &Ticket) -> Result<Output, Fault> {
     let nodes = node::list(read, ticket.tenant, ticket.id)?;
     let edges = node::edges(read, ticket.tenant, ticket.id)?;
+    let claims = claims::of_ticket(read, ticket.tenant, ticket.id)?;
     let name_of = |id: NodeId| {
         nodes.iter().find(|node| node.id == id).map(|node| node.name.clone()).unwrap_or_default()
     };
@@ -142,13 +185,13 @@ fn show(read: &Read<'_>, ticket: &Ticket) -> Result<Output, Fault> {
             origin: ticket.origin,
             status: ticket.graph_status,
             node_count: nodes.len(),
-            nodes: nodes.iter().map(|node| graph_node(node, &nodes, &edges)).collect(),
+            nodes: nodes.iter().map(|node| graph_node(node, &nodes, &edges, &claims)).collect(),
         },
         question,
     })
 }
 
-fn graph_node(node: &Node, nodes: &[Node], edges: &[Edge]) -> GraphNode {
+fn graph_node(node: &Node, nodes: &[Node], edges: &[Edge], claims: &[Claim]) -> GraphNode {
     let is_parent =
         |parent: &&Node| edges.iter().any(|edge| edge.node == node.id && edge.parent == parent.id);
     let took = node.started_at.zip(node.completed_at).map(|(from, to)| to.since(from));
@@ -166,5 +209,6 @@ fn graph_node(node: &Node, nodes: &[Node], edges: &[Edge]) -> GraphNode {
         exit_code: node.exit_code,
         summary: node.summary.clone(),
         failure_reason: node.failure_reason.clone(),
+        claim: ClaimWire::of(node, claims),
     }
 }

@@ -1,42 +1,57 @@
 //! The tickets family. Field names, presence and codes are those of the published tickets contract
 //! (Tickets MCP Tool Schemas); what it leaves open is written into each tool's description.
 
+mod ask_person;
 mod attach;
+mod attach_evidence;
 mod cancel_ticket;
 mod category;
+mod claim_ticket_node;
 mod conversation;
 mod delete_category;
 mod dispatch_ticket;
 mod dispatch_ticket_graph;
 mod dispatched;
+mod file_child_ticket;
 mod get_ticket;
 mod get_ticket_graph;
 mod get_ticket_reports;
 mod list_categories;
 mod list_tickets;
 mod mint_attachment_upload_url;
+mod release_node;
 mod rename_category;
 mod reply_ticket;
 mod repoint;
+mod report_node_progress;
 mod retry_ticket;
 mod search_tickets;
 mod seed;
+mod submit_node_report;
+mod work;
 pub mod wire;
 
+pub use ask_person::AskPerson;
+pub use attach_evidence::AttachEvidence;
 pub use cancel_ticket::CancelTicket;
+pub use claim_ticket_node::ClaimTicketNode;
 pub use delete_category::DeleteCategory;
 pub use dispatch_ticket::DispatchTicket;
 pub use dispatch_ticket_graph::DispatchTicketGraph;
+pub use file_child_ticket::FileChildTicket;
 pub use get_ticket::GetTicket;
 pub use get_ticket_graph::GetTicketGraph;
 pub use get_ticket_reports::GetTicketReports;
 pub use list_categories::ListCategories;
 pub use list_tickets::ListTickets;
 pub use mint_attachment_upload_url::MintAttachmentUploadUrl;
+pub use release_node::ReleaseNode;
 pub use rename_category::RenameCategory;
 pub use reply_ticket::ReplyTicket;
+pub use report_node_progress::ReportNodeProgress;
 pub use retry_ticket::RetryTicket;
 pub use search_tickets::SearchTickets;
+pub use submit_node_report::SubmitNodeReport;
 
 use crate::accounts::{Actor, Reach};
 use crate::base::{Code, Fault, ProjectId};

@@ -13,7 +13,7 @@ use crate::projects::agents;
 use crate::projects::git::inspect::State as Repository;
 use crate::projects::git::{CommitId, inspect};
 use crate::projects::health::{self, Amiss, Finding};
-use crate::projects::settings::Agents;
+use crate::projects::settings::{Agents, EDITOR};
 use crate::projects::{self, Project};
 use crate::web::auth::Visitor;
 use crate::web::humane;
@@ -149,6 +149,9 @@ fn checks(
     let runs = health.blockers.iter().all(|found| found.code != Amiss::AgentNotFound);
     if let Some((name, _)) = agent.filter(|_| runs) {
         checks.push(Check::fine("Agent", format!("{name} does the work.")));
+    } else if project.settings.agents.is_for_editor("implement", "auto") {
+        let said = "Agents in editors do the work: they claim it with claim_ticket_node.";
+        checks.push(Check::fine("Agent", said.to_owned()));
     }
     match project.settings.verify.len() as u64 {
         0 => {}
@@ -208,7 +211,10 @@ fn repository_facts(project: &Project, repository: Option<&Repository>) -> Vec<F
 
 fn agent_rows(agents: &Agents) -> Vec<AgentRow> {
     let used_for = |name: &str| {
-        let is_default = agents.choose("", "").is_some_and(|(chosen, _)| chosen == name);
+        let is_default = match agents.choose("", "") {
+            Some((chosen, _)) => chosen == name,
+            None => name == EDITOR && agents.is_for_editor("", ""),
+        };
         let named = agents.nodes.iter().chain(&agents.presets);
         let special = named.filter(|(_, agent)| *agent == name).map(|(what, _)| what.as_str());
         let mut uses: Vec<&str> = special.collect();
@@ -223,7 +229,14 @@ fn agent_rows(agents: &Agents) -> Vec<AgentRow> {
         used_for: used_for(name),
         limit: humane::duration(Duration::from_secs(profile.timeout_secs)),
     };
-    agents.profiles.iter().map(row).collect()
+    let editor = AgentRow {
+        name: EDITOR.to_owned(),
+        command: "claimed with claim_ticket_node".to_owned(),
+        used_for: used_for(EDITOR),
+        limit: "its lease".to_owned(),
+    };
+    let is_used = !editor.used_for.is_empty();
+    agents.profiles.iter().map(row).chain(is_used.then_some(editor)).collect()
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use super::marks::Mark;
 use super::parts::{Code, Moment};
 use super::shell::Shell;
 use crate::base::{Fault, Millis};
+use crate::projects::settings::EDITOR;
 use crate::projects::{self, LIST_MAX, Project, health};
 use crate::store::Read;
 use crate::web::auth::Visitor;
@@ -68,7 +69,9 @@ pub(super) fn create_command() -> Code {
 impl ProjectRow {
     fn of(project: &Project, now: Millis) -> Self {
         let health = health::judge(project, None);
-        let agent = project.settings.agents.choose("implement", "auto");
+        let agents = &project.settings.agents;
+        let agent = agents.choose("implement", "auto").map(|(name, _)| name);
+        let agent = agent.or(agents.is_for_editor("implement", "auto").then_some(EDITOR));
         Self {
             key: project.short_name().to_owned(),
             name: project.name.clone(),
@@ -79,7 +82,7 @@ impl ProjectRow {
                 (true, false) => "warning",
                 (false, _) => "blocked",
             }),
-            agent: agent.map(|(name, _)| name.to_owned()).unwrap_or_default(),
+            agent: agent.map(str::to_owned).unwrap_or_default(),
             verify: project.settings.verify.len(),
             changed: Moment::at(project.updated_at, now),
         }

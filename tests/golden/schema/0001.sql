@@ -38,6 +38,12 @@ INSERT INTO projects (
     '{}', 2, 4, 4
 );
 
+INSERT INTO project_usage (
+    project_id, month, tenant_id, tokens, cost_micros
+) VALUES (
+    x'00000000000000000000000000000004', '2026-07', x'00000000000000000000000000000001', 10, 20
+);
+
 INSERT INTO environments (
     id, tenant_id, project_id, name, slug, base_url, is_default, created_at
 ) VALUES (
@@ -131,6 +137,21 @@ INSERT INTO nodes (
     x'00000000000000000000000000000007', 1, 'implement', 'implement', 'succeeded', 2,
     x'00000000000000000000000000000010', 'script',
     x'4444444444444444444444444444444444444444444444444444444444444444', 3, 0, 6, 7, 8
+);
+
+INSERT INTO claims (
+    id, tenant_id, ticket_id, node_id, attempt, holder, agent, head, lease_ms, lease_until,
+    said, percent, turns, claimed_at, ended_at, ended_as
+) VALUES (
+    x'0000000000000000000000000000000f', x'00000000000000000000000000000001',
+    x'00000000000000000000000000000007', x'0000000000000000000000000000000a', 1, 'key cursor',
+    'cursor', 'a1', 900000, 9, 'Half of it.', 50, 3, 6, 7, 'released'
+);
+
+INSERT INTO claim_lines (
+    n, tenant_id, claim_id, text
+) VALUES (
+    1, x'00000000000000000000000000000001', x'0000000000000000000000000000000f', 'Half of it.'
 );
 
 INSERT INTO node_edges (

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use assay::accounts::keys::{self, NewKey};
 use assay::accounts::{KeyScope, Reach};
-use assay::base::{ProjectId, TenantId};
+use assay::base::{ProjectId, TenantId, TicketId};
 use assay::projects::agents::Profile;
 use assay::projects::settings::{Settings, VerifyCommand};
 use assay::projects::{self, NewProject};
@@ -29,6 +29,22 @@ impl Tenant<'_> {
     /// A caller with a new key for some projects.
     pub(crate) async fn limited_key(&self, scope: KeyScope, to: &[ProjectId]) -> Caller {
         self.make_key(scope, Reach::Only(to.to_vec())).await
+    }
+
+    /// A caller with the key of a ticket's agent.
+    pub(crate) async fn agent_key(&self, project: ProjectId, ticket: &str) -> Caller {
+        let (tenant, ticket) = (self.id, TicketId::parse(ticket).unwrap());
+        let made = self.app.app.env().db.write(move |tx| {
+            let new = NewKey {
+                reach: Reach::Only(vec![project]),
+                default_project: Some(project),
+                ticket: Some(ticket),
+                ..NewKey::plain("agent", KeyScope::McpRead, "test")
+            };
+            keys::create(tx, tenant, &new)
+        });
+        let (_, key) = made.await.unwrap();
+        self.app.caller(key.reveal())
     }
 
     async fn make_key(&self, scope: KeyScope, reach: Reach) -> Caller {

@@ -1,7 +1,9 @@
 //! The pipeline under bad input, interruption and everything that agents do wrong: each case ends
 //! in a clear error or a terminal state with its reason, with nothing lost and nothing left behind.
 
+mod agent_keys;
 mod agents;
+mod editors;
 mod landing;
 mod names;
 mod people;

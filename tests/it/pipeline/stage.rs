@@ -125,6 +125,32 @@ impl Stage {
         Ok(self.app.gate().call(&self.caller, tool, args, context).await?.value())
     }
 
+    /// Calls a tool with another key than the stage's own.
+    pub(super) async fn call_with(
+        &self,
+        key: &Secret,
+        tool: &str,
+        args: Value,
+    ) -> Result<Value, Fault> {
+        let caller = self.app.gate().caller(Some(key)).await?;
+        let context = CallContext {
+            via: "mcp",
+            progress: None,
+            cancel: CancellationToken::new(),
+            request: Entropy::system().id(Clock::system().now()),
+        };
+        Ok(self.app.gate().call(&caller, tool, args, context).await?.value())
+    }
+
+    /// Another key of the same tenant.
+    pub(super) async fn another_key(&self) -> Secret {
+        let tenant = self.caller.actor.tenant;
+        let made = self.app.env().db.write(move |tx| {
+            keys::create(tx, tenant, &NewKey::plain("another", KeyScope::McpFull, "test"))
+        });
+        made.await.unwrap().1
+    }
+
     /// Calls a tool, which must go well.
     pub(super) async fn call(&self, tool: &str, args: Value) -> Value {
         let said = self.try_call(tool, args).await;

@@ -1,5 +1,6 @@
 //! The gate: scope, plan, rate limit and audit hold for every tool, at both doors.
 
+use assay::accounts::scope::AGENT_WRITES;
 use assay::accounts::{KeyScope, Plan};
 use assay::tools::{Effect, Entry, Registry};
 use serde_json::{Value, json};
@@ -40,6 +41,41 @@ async fn a_key_that_reads_calls_every_tool_that_reads_and_no_other() {
     }
     assert_eq!(app.audit(), Vec::<String>::new(), "nothing was written");
     assert_eq!(app.column("SELECT count(*) || '' FROM projects"), ["1"]);
+}
+
+#[tokio::test]
+async fn an_agent_s_key_reads_and_writes_by_its_own_tools_and_no_other() {
+    let app = TestApp::still().await;
+    let tenant = app.tenant("Acme").await;
+    let project = tenant.project("Mine", "MINE").await;
+    let owner = tenant.key(KeyScope::McpFull).await;
+    let ticket = owner.dispatch(usual("dispatch_ticket")).await;
+    let agent = tenant.agent_key(project, ticket["id"].as_str().unwrap()).await;
+    let before = app.column("SELECT count(*) || '' FROM audit");
+    let mut own = Vec::new();
+
+    for tool in Registry::new().all() {
+        if tool.effect == Effect::Reads {
+            lets_through(&agent, tool).await;
+        } else if AGENT_WRITES.contains(&tool.name) {
+            // Nothing of the ticket runs, which only the tool itself can tell.
+            let refusal = agent.refusal(tool.name, usual(tool.name)).await;
+            assert_eq!(refusal.code, "CONFLICT", "{}: {refusal:?}", tool.name);
+            own.push(tool.name);
+        } else {
+            let refusal = agent.refusal(tool.name, usual(tool.name)).await;
+            is_refused_as(&refusal, "SCOPE_DENIED", "scope_denied", tool);
+        }
+    }
+
+    own.sort_unstable();
+    let mut known = AGENT_WRITES.to_vec();
+    known.sort_unstable();
+    assert_eq!(own, known, "each of the agent's tools is there");
+    let refused = app.column("SELECT count(*) || '' FROM audit WHERE outcome = 'Conflict'");
+    assert_eq!((before, refused), (vec!["1".to_owned()], vec!["6".to_owned()]));
+    let said = owner.call("get_ticket", json!({ "ticket": "MINE-1" })).await;
+    assert_eq!(said["ticket"]["status"], "queued", "nothing was done to it");
 }
 
 #[tokio::test]
@@ -149,6 +185,13 @@ async fn every_write_leaves_its_row_in_the_audit_log_and_a_reading_call_none() {
         ("mint_attachment_upload_url", usual("mint_attachment_upload_url"), "ok"),
         ("rename_category", usual("rename_category"), "NotFound"),
         ("delete_category", usual("delete_category"), "NotFound"),
+        ("claim_ticket_node", usual("claim_ticket_node"), "ok"),
+        ("report_node_progress", usual("report_node_progress"), "NotFound"),
+        ("submit_node_report", usual("submit_node_report"), "NotFound"),
+        ("release_node", usual("release_node"), "NotFound"),
+        ("file_child_ticket", usual("file_child_ticket"), "InvalidArgument"),
+        ("ask_person", usual("ask_person"), "InvalidArgument"),
+        ("attach_evidence", usual("attach_evidence"), "InvalidArgument"),
         ("create_project", usual("create_project"), "ok"),
         ("create_project", taken, "Conflict"),
     ];

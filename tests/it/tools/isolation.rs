@@ -7,6 +7,18 @@ use serde_json::{Value, json};
 use super::samples::{Named, naming};
 use crate::harness::{Caller, TestApp, placed};
 
+/// An id as callers write it.
+fn dashed(hex: &str) -> String {
+    [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
+}
+
+/// The ticket's first node, as if somebody did it from an editor.
+const CLAIMED: &str = "
+    INSERT INTO claims (id, tenant_id, ticket_id, node_id, attempt, holder, agent, lease_ms,
+        lease_until, claimed_at)
+    SELECT id, tenant_id, ticket_id, id, 1, 'somebody', 'editor', 60000, 9000000000000, 1
+    FROM nodes ORDER BY position LIMIT 1";
+
 /// A tenant with one of everything that can be named, and the names.
 async fn somebody(app: &TestApp) -> (Caller, Named) {
     let tenant = app.tenant("Somebody").await;
@@ -21,8 +33,9 @@ async fn somebody(app: &TestApp) -> (Caller, Named) {
         .await;
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let job = app.column("SELECT lower(hex(id)) FROM jobs").remove(0);
-    let cuts = [&job[..8], &job[8..12], &job[12..16], &job[16..20], &job[20..]];
+    app.app.env().db.raw(CLAIMED).unwrap();
     let named = Named {
+        claim: dashed(&app.column("SELECT lower(hex(id)) FROM claims").remove(0)),
         project: project.to_string(),
         project_key: "THEIRS".to_owned(),
         project_slug: "theirs-only".to_owned(),
@@ -30,7 +43,7 @@ async fn somebody(app: &TestApp) -> (Caller, Named) {
         ticket: text(&ticket["id"]),
         ticket_ref: "THEIRS-1".to_owned(),
         category: text(&ticket["categoryId"]),
-        job: cuts.join("-"),
+        job: dashed(&job),
         operation_key: "their-key".to_owned(),
     };
     (caller, named)
@@ -48,6 +61,7 @@ fn nobody() -> Named {
         ticket_ref: "ABSENT-1".to_owned(),
         category: id('3'),
         job: id('4'),
+        claim: id('5'),
         operation_key: "absent-key".to_owned(),
     }
 }

@@ -3,6 +3,9 @@
 
 use serde_json::{Value, json};
 
+/// The id of no claim.
+const NO_CLAIM: &str = "0190a5b2-7c3d-7e4f-8a1b-2c3d4e5f6a7c";
+
 /// What a call can name: somebody's, or nobody's.
 #[derive(Debug, Clone)]
 pub(super) struct Named {
@@ -14,6 +17,7 @@ pub(super) struct Named {
     pub(super) ticket_ref: String,
     pub(super) category: String,
     pub(super) job: String,
+    pub(super) claim: String,
     pub(super) operation_key: String,
 }
 
@@ -29,6 +33,7 @@ impl Named {
             (&self.ticket, "<ticket>"),
             (&self.category, "<category>"),
             (&self.job, "<job>"),
+            (&self.claim, "<claim>"),
             (&self.operation_key, "<operation>"),
         ];
         names.iter().fold(text.to_owned(), |text, (name, place)| text.replace(*name, place))
@@ -81,6 +86,22 @@ pub(super) fn naming(tool: &str, named: &Named) -> Vec<Value> {
         "get_ticket" | "get_ticket_graph" | "cancel_ticket" | "retry_ticket" => tickets(&[]),
         "get_ticket_reports" => tickets(&[("node", "plan-1")]),
         "reply_ticket" => tickets(&[("message", "Yes.")]),
+        "claim_ticket_node" => vec![
+            json!({ "project": project }),
+            json!({ "project": project_slug }),
+            json!({ "ticket": ticket }),
+            json!({ "ticket": ticket_ref }),
+        ],
+        "report_node_progress"
+        | "submit_node_report"
+        | "release_node"
+        | "file_child_ticket"
+        | "ask_person"
+        | "attach_evidence" => {
+            let mut args = usual(tool);
+            args["claim_id"] = json!(named.claim);
+            vec![args]
+        }
         "get_job_status" => vec![json!({ "jobId": ticket }), json!({ "jobId": named.job })],
         "list_projects" => vec![json!({ "after": project })],
         "get_project" => vec![
@@ -166,6 +187,15 @@ pub(super) fn usual(tool: &str) -> Value {
         "get_ticket" | "get_ticket_graph" | "get_ticket_reports" | "cancel_ticket"
         | "retry_ticket" => ticket,
         "reply_ticket" => json!({ "ticket": "MINE-1", "message": "Yes." }),
+        "claim_ticket_node" => json!({ "project": "MINE" }),
+        "report_node_progress" => json!({ "claim_id": NO_CLAIM, "message": "At it." }),
+        "submit_node_report" => {
+            json!({ "claim_id": NO_CLAIM, "outcome": "succeeded", "summary": "Done." })
+        }
+        "release_node" => json!({ "claim_id": NO_CLAIM, "reason": "No time." }),
+        "file_child_ticket" => json!({ "title": "T", "description": "More." }),
+        "ask_person" => json!({ "question": "Which?" }),
+        "attach_evidence" => json!({ "claim": "It holds.", "label": "log", "text": "ok" }),
         "get_job_status" => json!({ "jobId": "0190a5b2-7c3d-7e4f-8a1b-2c3d4e5f6a7b" }),
         "get_project" | "list_categories" => json!({ "project": "MINE" }),
         "create_project" => json!({ "name": "New", "confirm": true }),

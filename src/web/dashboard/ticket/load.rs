@@ -240,7 +240,7 @@ fn tone(entry: &Entry, digest: &Digest, is_retried: bool) -> &'static str {
     match entry.happened {
         Happened::Landed => "ok",
         Happened::Asked => "wait",
-        Happened::AnotherRound | Happened::Interrupted => "hold",
+        Happened::AnotherRound | Happened::Interrupted | Happened::Held => "hold",
         Happened::NodeEnded => node.map_or("", |node| Mark::status(node.status.word()).tone),
         Happened::Ended if !is_retried => Mark::status(digest.ticket.status.word()).tone,
         Happened::Ended if entry.text.starts_with("Cancelled") => "idle",

@@ -14,6 +14,8 @@ pub(super) fn step(digest: &Digest) -> NextStep {
     match digest.ticket.status {
         Status::AwaitingInput => asked(digest),
         Status::Running => running(digest),
+        Status::Queued if digest.ticket.held_at.is_some() => held(&digest.ticket),
+        Status::Queued if offered(digest).is_some() => waiting_for_claim(digest),
         Status::Queued => nothing("idle", "It starts as soon as there is a free place."),
         Status::Blocked => blocked(digest),
         Status::Succeeded => landed(digest),
@@ -49,9 +51,39 @@ fn asked(digest: &Digest) -> NextStep {
 fn running(digest: &Digest) -> NextStep {
     let names: Vec<&str> = at_work(digest).map(|node| node.name.as_str()).collect();
     match names.as_slice() {
+        [] if offered(digest).is_some() => waiting_for_claim(digest),
         [] => nothing("run", "The next node is about to start."),
         [one] => nothing("run", format!("{one} is at work.")),
         several => nothing("run", format!("{} are at work.", several.join(" and "))),
+    }
+}
+
+fn held(ticket: &Ticket) -> NextStep {
+    let times = humane::counted(ticket.credit_block_count, "hold", "holds");
+    NextStep {
+        tone: "hold",
+        title: "The project has used its month up".to_owned(),
+        text: format!(
+            "It starts once the month turns or an administrator raises limits.projectMonth \
+             ({times} so far)."
+        ),
+        link: None,
+    }
+}
+
+/// The node that waits for an agent in somebody's editor.
+fn offered(digest: &Digest) -> Option<&Node> {
+    let waits = |node: &&Node| node.status == NodeStatus::Queued && node.offered_at.is_some();
+    digest.nodes.iter().find(waits)
+}
+
+fn waiting_for_claim(digest: &Digest) -> NextStep {
+    let name = offered(digest).map_or("The next node", |node| node.name.as_str());
+    NextStep {
+        tone: "wait",
+        title: format!("{name} waits to be claimed"),
+        text: "An agent in somebody's editor takes it with claim_ticket_node.".to_owned(),
+        link: Some(Link::new("How", "/docs/tools#claim_ticket_node")),
     }
 }
 

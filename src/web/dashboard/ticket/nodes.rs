@@ -43,6 +43,9 @@ pub(super) fn card(node: &Node, at: &At<'_>) -> NodeCard {
         report: markdown::render(node.report.as_deref().unwrap_or_default()),
         log: log(node, at),
         nothing: match node.status {
+            NodeStatus::Queued if node.offered_at.is_some() => {
+                "It waits to be claimed by an agent in somebody's editor."
+            }
             NodeStatus::Queued | NodeStatus::Blocked => "It has not started.",
             NodeStatus::Skipped => "It was not needed.",
             NodeStatus::Cancelled => "The ticket ended before it could start.",
