@@ -8,6 +8,7 @@ pub mod health;
 mod project;
 mod resolve;
 pub mod settings;
+pub mod steps;
 
 pub use categories::Category;
 pub use environments::Environment;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::agents::Profile;
+use super::steps::{Approvals, CleanUp, DeployVerify, Pipeline};
 use crate::base::text::or_list;
 use crate::base::{Code, Fault, Issue};
 use crate::words;
@@ -46,6 +47,12 @@ pub struct Settings {
     pub landing: Landing,
     /// How much may be tried, and how much at once.
     pub limits: Limits,
+    /// How a ticket's graph is planned.
+    pub pipeline: Pipeline,
+    /// What goes on only after a person's word.
+    pub approvals: Approvals,
+    /// How long what a ticket leaves on disk is kept.
+    pub clean_up: CleanUp,
 }
 
 /// Which agents there are, and which of them does what.
@@ -109,6 +116,10 @@ pub struct Landing {
     /// Whether every assertion must be confirmed. Otherwise a ticket lands once nothing failed,
     /// and says what was not confirmed.
     pub require_fully_verified: bool,
+    /// What looks at the deployed result once a ticket has landed. What it finds undoes nothing:
+    /// the ticket has succeeded, and a person is asked to look.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deploy_verify: Option<DeployVerify>,
 }
 
 /// How much may be tried, and how much at once.
@@ -203,6 +214,9 @@ impl Settings {
         };
         within("limits.implementRounds", self.limits.implement_rounds, 20);
         within("limits.concurrency", self.limits.concurrency, 64);
+        within("cleanUp.keepFailedHours", self.clean_up.keep_failed_hours, 8_760);
+        let deploy = self.landing.deploy_verify.iter().flat_map(DeployVerify::issues);
+        issues.extend(deploy.map(|one| issue(&format!("landing.{}", one.path), one.message)));
         if issues.is_empty() { Ok(()) } else { Err(refused(issues)) }
     }
 
@@ -257,8 +271,17 @@ fn shape_issues(document: &Value) -> Vec<Issue> {
             "verify" => verify_shape(value, &mut issues),
             "landing" => part::<Landing>(name, value, &mut issues),
             "limits" => part::<Limits>(name, value, &mut issues),
+            "approvals" => part::<Approvals>(name, value, &mut issues),
+            "cleanUp" => part::<CleanUp>(name, value, &mut issues),
+            "pipeline" => {
+                if Pipeline::deserialize(value).is_err() {
+                    let said = format!("must be {}.", Pipeline::choices());
+                    issues.push(issue(name, said));
+                }
+            }
             _ => {
-                let said = "is not a setting; there are agents, verify, landing and limits.";
+                let said = "is not a setting; there are agents, verify, landing, limits, \
+                            pipeline, approvals and cleanUp.";
                 issues.push(issue(name, said));
             }
         }

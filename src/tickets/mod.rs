@@ -4,6 +4,7 @@
 
 pub mod classify;
 pub mod contract;
+pub mod data_operation;
 pub mod dependencies;
 pub mod digest;
 pub mod dispatch;

@@ -17,14 +17,16 @@ use crate::base::stops::{self, Stop};
 use crate::base::{Fault, RunId, Secret, text};
 use crate::jobs::Ctx;
 use crate::projects::agents::{OutputFormat, Profile};
+use crate::projects::git::bring_up;
 use crate::projects::git::discard::discard;
 use crate::tickets::contract::{self, Check};
 use crate::tickets::pipeline::decide::Verdict;
 use crate::tickets::pipeline::record::{self, Left};
 use crate::tickets::prompt::{Facts, prompt};
+use crate::tickets::questions::{self, Asking};
 use crate::tickets::runner::{Access, Ended, Exit, Launch, Limits, Report, report};
 use crate::tickets::states::{ItemKind, NodeKind, Status};
-use crate::tickets::{dependencies, node, questions};
+use crate::tickets::{dependencies, node};
 
 /// How long an agent's key outlives the agent's own time.
 const KEY_GRACE: Duration = Duration::from_mins(10);
@@ -59,10 +61,21 @@ pub(super) async fn run(
     match keep(env, ctx, task, desk, &began_on, &ended).await {
         Ok(kept) => {
             left.checkpoint_commits = kept.ahead;
-            Ok(settle(task, &profile, ended, kept.changed, left))
+            let mut came = settle(task, &profile, ended, kept.changed, left);
+            if kept.discarded {
+                note_discarded(&mut came.left);
+            }
+            Ok(came)
         }
         Err(fault) => Err(Stopped::from(fault).with(left)),
     }
+}
+
+/// A reader that changed something is told of, as its report may speak of the change.
+fn note_discarded(left: &mut Left) {
+    let said = "It changed the work tree, which this node may not; the change was thrown away.";
+    let report = left.report.take().or_else(|| left.summary.clone()).unwrap_or_default();
+    left.report = Some(format!("{report}\n\n{said}").trim_start().to_owned());
 }
 
 fn profile(task: &Task) -> Option<(&str, &Profile)> {
@@ -183,6 +196,8 @@ struct Kept {
     changed: bool,
     /// Commits on the branch that are not on its base.
     ahead: Option<u64>,
+    /// Whether it was to change nothing, and what it changed was thrown away.
+    discarded: bool,
 }
 
 /// Keeps what an agent wrote that was to write, and takes back what one left that was not.
@@ -199,13 +214,17 @@ async fn keep(
     }
     if !task.node.kind.writes_code() {
         // What a reader committed goes with the rest: nobody asked it for a change.
-        discard(&desk.repository, &desk.place, &desk.tree.head).await?;
-        return Ok(Kept::default());
+        let discarded = discard(&desk.repository, &desk.place, &desk.tree.head).await?;
+        return Ok(Kept { discarded, ..Kept::default() });
+    }
+    if matches!(task.node.kind, NodeKind::Reconcile | NodeKind::MergeRepair) {
+        bring_up::take_resolved(&desk.repository, &desk.place).await?;
     }
     let commit = || workspace::commit(env, desk, &task.ticket, &task.node);
     let (tip, made, ahead) = insist(env, ctx, "commit an agent's work", commit).await?;
     stops::reach(Stop::WorkCommitted);
-    Ok(Kept { changed: made || tip.as_str() != began_on, ahead: Some(ahead) })
+    let changed = made || tip.as_str() != began_on;
+    Ok(Kept { changed, ahead: Some(ahead), discarded: false })
 }
 
 /// From how the process ended and what it handed back to what the node came to.
@@ -248,7 +267,7 @@ fn unreported(
             left.summary = Some("The agent changed the work tree and left no report.".to_owned());
             return Came::verdict(Verdict::Good, left);
         }
-        if !kind.writes_code() {
+        if kind != NodeKind::Implement {
             left.summary =
                 Some("The agent has no part in this node: it left no report.".to_owned());
             return Came::verdict(Verdict::NotNeeded, left);
@@ -263,7 +282,9 @@ fn judge(task: &Task, report: Report, changed: bool, left: Left) -> Came {
     let said = text::cut(report.summary.trim(), 2_000);
     let to = match report.outcome {
         report::Outcome::NeedsInput => match report.question {
-            Some(question) => To::Question { text: question.text, choices: question.choices },
+            Some(question) => {
+                To::Question(Asking { text: question.text, choices: question.choices, pause: None })
+            }
             None => To::Verdict(Verdict::Bad {
                 reason: "The agent needs an answer but asked nothing.".to_owned(),
             }),

@@ -3,12 +3,18 @@
 
 mod agent_log;
 mod agent_node;
+mod apply_script;
 mod checks;
+mod clear;
+mod deploy_node;
+mod dry_run;
 pub mod env;
 mod insist;
 mod land_node;
+mod merged;
 mod orphans;
 mod recorded;
+mod repair_node;
 mod result;
 mod run_node;
 mod sweep_tickets;
@@ -49,6 +55,7 @@ pub fn registry(env: &Arc<Env>) -> Registry {
             let env = sweeps.clone();
             async move {
                 sweep_tickets::run(&env).await?;
+                clear::sweep(&env).await;
                 env.db.write(accounts::sessions::sweep).await?;
                 Ok::<_, JobError>(None)
             }

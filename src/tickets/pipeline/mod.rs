@@ -3,18 +3,20 @@
 //! resumes where the record ends. Nothing here runs anything: that is `work/`.
 //!
 //! [`plan`] says which nodes a ticket has; [`mod@advance`], which of them may start and which
-//! tickets have a place; [`record`], what a node's run came to; [`decide`], what follows from it;
-//! [`end`], how a ticket ends and what that means for those that wait for it; [`heal`], what to do
+//! tickets have a place; [`rounds`], what is done again; [`record`], what a node's run came to; [`decide`], what follows from it;
+//! [`approve`], what starts only after a person's word; [`end`], how a ticket ends and what that means for those that wait for it; [`heal`], what to do
 //! where one stands still; [`people`] and [`again`] are what callers do to it.
 
 pub mod advance;
 pub mod again;
+pub mod approve;
 pub mod decide;
 pub mod end;
 pub mod heal;
 pub mod people;
 pub mod plan;
 pub mod record;
+pub mod rounds;
 
 pub use advance::{advance, start_waiting};
 

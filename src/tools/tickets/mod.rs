@@ -1,6 +1,7 @@
 //! The tickets family. Field names, presence and codes are those of the published tickets contract
 //! (Tickets MCP Tool Schemas); what it leaves open is written into each tool's description.
 
+mod approve_ticket;
 mod cancel_ticket;
 mod dispatch_ticket;
 mod get_ticket;
@@ -11,6 +12,7 @@ mod reply_ticket;
 mod retry_ticket;
 pub mod wire;
 
+pub use approve_ticket::ApproveTicket;
 pub use cancel_ticket::CancelTicket;
 pub use dispatch_ticket::DispatchTicket;
 pub use get_ticket::GetTicket;

@@ -64,6 +64,16 @@ CREATE TABLE categories (
     deleted_at INTEGER
 ) STRICT;
 
+CREATE TABLE data_operations (
+    approval_id BLOB PRIMARY KEY REFERENCES questions (id),
+    tenant_id   BLOB NOT NULL REFERENCES tenants (id),
+    ticket_id   BLOB NOT NULL REFERENCES tickets (id),
+    commit_sha  TEXT NOT NULL,
+    state       TEXT NOT NULL CHECK (state IN ('intended', 'applied', 'failed', 'abandoned')),
+    started_at  INTEGER NOT NULL,
+    ended_at    INTEGER
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE environments (
     id         BLOB PRIMARY KEY CHECK (length(id) = 16),
     tenant_id  BLOB NOT NULL REFERENCES tenants (id),
@@ -161,6 +171,7 @@ CREATE TABLE nodes (
     report         TEXT,
     failure_reason TEXT,
     wants_round    INTEGER NOT NULL DEFAULT 0 CHECK (wants_round IN (0, 1)),
+    head_sha       TEXT,
     log_hash       BLOB CHECK (length(log_hash) = 32),
     log_lines      INTEGER NOT NULL DEFAULT 0,
     exit_code      INTEGER,
@@ -238,7 +249,9 @@ CREATE TABLE questions (
     node_id     BLOB NOT NULL REFERENCES nodes (id),
     text        TEXT NOT NULL,
     choices     TEXT NOT NULL CHECK (json_valid(choices)),
+    pause       TEXT CHECK (pause IN ('plan', 'land', 'apply', 'hold', 'unclear')),
     asked_at    INTEGER NOT NULL,
+    decision    TEXT CHECK (decision IN ('approve', 'reject')),
     answer      TEXT,
     answered_by TEXT,
     answered_at INTEGER,
@@ -370,6 +383,10 @@ CREATE INDEX audit_by_tenant ON audit (tenant_id, n);
 
 CREATE UNIQUE INDEX categories_by_name ON categories (project_id, name_norm)
     WHERE deleted_at IS NULL;
+
+CREATE INDEX data_operations_by_ticket ON data_operations (ticket_id, started_at);
+
+CREATE UNIQUE INDEX data_operations_once ON data_operations (ticket_id) WHERE state = 'applied';
 
 CREATE INDEX jobs_by_tenant ON jobs (tenant_id, state, n);
 

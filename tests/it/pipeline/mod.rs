@@ -2,6 +2,11 @@
 //! in a clear error or a terminal state with its reason, with nothing lost and nothing left behind.
 
 mod agents;
+mod approvals;
+mod clearing;
+mod data_operations;
+mod examples;
+mod kinds;
 mod landing;
 mod names;
 mod people;

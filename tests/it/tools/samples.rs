@@ -75,6 +75,7 @@ pub(super) fn naming(tool: &str, named: &Named) -> Vec<Value> {
         "get_ticket" | "get_ticket_graph" | "cancel_ticket" | "retry_ticket" => tickets(&[]),
         "get_ticket_reports" => tickets(&[("node", "plan-1")]),
         "reply_ticket" => tickets(&[("message", "Yes.")]),
+        "approve_ticket" => tickets(&[("step", "plan"), ("decision", "approve")]),
         "get_job_status" => vec![json!({ "jobId": ticket }), json!({ "jobId": named.job })],
         "list_projects" => vec![json!({ "after": project })],
         "get_project" => vec![
@@ -100,6 +101,9 @@ pub(super) fn usual(tool: &str) -> Value {
         "get_ticket" | "get_ticket_graph" | "get_ticket_reports" | "cancel_ticket"
         | "retry_ticket" => ticket,
         "reply_ticket" => json!({ "ticket": "MINE-1", "message": "Yes." }),
+        "approve_ticket" => {
+            json!({ "ticket": "MINE-1", "step": "plan", "decision": "approve" })
+        }
         "get_job_status" => json!({ "jobId": "0190a5b2-7c3d-7e4f-8a1b-2c3d4e5f6a7b" }),
         "get_project" => json!({ "project": "MINE" }),
         "create_project" => json!({ "name": "New", "confirm": true }),
