@@ -204,3 +204,6 @@ FROM   audit
 WHERE  tenant_id = :tenant AND n < :before
 ORDER  BY n DESC
 LIMIT  :limit;
+
+-- name: key_maker
+SELECT created_by FROM api_keys WHERE id = :id AND tenant_id = :tenant LIMIT 1;

@@ -31,4 +31,4 @@ WHERE  NOT EXISTS (
 -- name: resolve_landing_actions
 UPDATE ticket_items SET resolved_at = :now
 WHERE  ticket_id = :ticket AND tenant_id = :tenant AND kind = 'human_action'
-       AND source LIKE 'land-%' AND resolved_at IS NULL;
+       AND (source LIKE 'land-%' OR source LIKE 'verification-%') AND resolved_at IS NULL;

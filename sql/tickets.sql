@@ -1,6 +1,10 @@
 -- name: find
 SELECT * FROM ticket_rows WHERE tenant_id = :tenant AND id = :id LIMIT 1;
 
+-- name: find_any
+-- cross-tenant: a folder of the data directory is named by the ticket alone.
+SELECT * FROM ticket_rows WHERE id = :id LIMIT 1;
+
 -- name: find_by_key
 SELECT * FROM ticket_rows
 WHERE  project_id = (SELECT id FROM projects WHERE tenant_id = :tenant AND key = :key)
@@ -141,6 +145,9 @@ UPDATE tickets
 SET    status = 'running', graph_status = 'running', held_at = NULL,
        started_at = coalesce(started_at, :now)
 WHERE  tenant_id = :tenant AND id = :id AND status IN ('queued', 'running');
+
+-- name: set_pass
+UPDATE tickets SET current_pass = :pass WHERE tenant_id = :tenant AND id = :id;
 
 -- name: set_workspace
 UPDATE tickets SET branch = :branch, base_branch = :base_branch, base_commit = :base_commit

@@ -335,6 +335,7 @@ CREATE TABLE nodes (
     report         TEXT,
     failure_reason TEXT,
     wants_round    INTEGER NOT NULL DEFAULT 0 CHECK (wants_round IN (0, 1)),
+    head_sha       TEXT,
     log_hash       BLOB CHECK (length(log_hash) = 32),
     log_lines      INTEGER NOT NULL DEFAULT 0,
     exit_code      INTEGER,
@@ -426,6 +427,8 @@ CREATE TABLE ticket_items (
 ) STRICT;
 CREATE INDEX ticket_items_by_ticket ON ticket_items (ticket_id, n);
 
+-- What a ticket waits for a person to say: an agent's question, or where `pause` names one, a step
+-- of the pipeline that goes on only after a person's word.
 CREATE TABLE questions (
     id          BLOB PRIMARY KEY CHECK (length(id) = 16),
     tenant_id   BLOB NOT NULL REFERENCES tenants (id),
@@ -433,7 +436,9 @@ CREATE TABLE questions (
     node_id     BLOB NOT NULL REFERENCES nodes (id),
     text        TEXT NOT NULL,
     choices     TEXT NOT NULL CHECK (json_valid(choices)),
+    pause       TEXT CHECK (pause IN ('plan', 'land', 'apply', 'hold', 'unclear')),
     asked_at    INTEGER NOT NULL,
+    decision    TEXT CHECK (decision IN ('approve', 'reject')),
     answer      TEXT,
     answered_by TEXT,
     answered_at INTEGER,
@@ -475,6 +480,20 @@ CREATE INDEX landings_by_ticket ON landings (ticket_id, created_at);
 CREATE INDEX landings_intended ON landings (repository, base_branch, created_at)
     WHERE state = 'intended';
 CREATE UNIQUE INDEX landings_once ON landings (ticket_id) WHERE state = 'landed';
+
+-- The one run of a data operation's script that an approval allows. It is noted before the script
+-- starts: one that is still intended when its node starts again may have run, and a person says.
+CREATE TABLE data_operations (
+    approval_id BLOB PRIMARY KEY REFERENCES questions (id),
+    tenant_id   BLOB NOT NULL REFERENCES tenants (id),
+    ticket_id   BLOB NOT NULL REFERENCES tickets (id),
+    commit_sha  TEXT NOT NULL,
+    state       TEXT NOT NULL CHECK (state IN ('intended', 'applied', 'failed', 'abandoned')),
+    started_at  INTEGER NOT NULL,
+    ended_at    INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX data_operations_by_ticket ON data_operations (ticket_id, started_at);
+CREATE UNIQUE INDEX data_operations_once ON data_operations (ticket_id) WHERE state = 'applied';
 
 -- Agent processes that may be alive. A row is written before the process may do anything.
 CREATE TABLE processes (

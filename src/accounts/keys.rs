@@ -7,6 +7,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use super::actor::{Actor, KeyScope, Reach, Who};
 use super::plans::Plan;
+use super::users;
 use crate::base::{
     Code, Fault, Issue, KeyId, Millis, ProjectId, Secret, TenantId, TicketId, field,
 };
@@ -115,6 +116,23 @@ fn reach(row: &Row<'_>) -> Result<Reach, Fault> {
     let read = ids.map(|id| uuid::Uuid::try_parse(id).map(ProjectId::from_uuid));
     let read: Result<Vec<_>, _> = read.collect();
     read.map(Reach::Only).map_err(Fault::internal)
+}
+
+/// Whether the caller came with a key that somebody made who manages the tenant, and still does: an
+/// owner, an admin, or whoever is at the machine.
+pub fn is_of_admin(read: &Read<'_>, actor: &Actor) -> Result<bool, Fault> {
+    let Who::Key { id, .. } = &actor.who else { return Ok(false) };
+    let of = params! { ":tenant": actor.tenant, ":id": *id };
+    let made_by =
+        read.find(sql!("accounts.sql", "key_maker"), of, |row| row.get::<String>("created_by"))?;
+    let Some(made_by) = made_by else { return Ok(false) };
+    let local = Actor::local(actor.tenant, actor.plan).label();
+    if made_by == local {
+        return Ok(true);
+    }
+    let Some(email) = made_by.strip_prefix("user ") else { return Ok(false) };
+    let maker = users::find_by_email(read, actor.tenant, email)?;
+    Ok(maker.is_some_and(|user| user.role.is_admin() && user.disabled_at.is_none()))
 }
 
 /// A key to make.

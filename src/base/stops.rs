@@ -42,6 +42,10 @@ crate::words! {
         NodeDone = "node_done",
         /// What a node came to is on record, and its job does not know.
         NodeRecorded = "node_recorded",
+        /// A data operation's script is on record as about to run, and has not run.
+        ScriptIntended = "script_intended",
+        /// That script has run to its end, and the record does not say so.
+        ScriptEnded = "script_ended",
         /// A landing is on record as intended, and the base branch has not moved.
         LandingIntended = "landing_intended",
         /// The base branch has moved, and a person's checkout of it has not followed.

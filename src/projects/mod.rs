@@ -10,6 +10,7 @@ pub mod limits;
 mod project;
 mod resolve;
 pub mod settings;
+pub mod steps;
 
 pub use categories::Category;
 pub use environments::Environment;

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use super::agents::Profile;
 use super::dispatching::Dispatching;
 use super::limits::{Bounds, MonthBounds};
+use super::steps::{Approvals, CleanUp, DeployVerify, Pipeline};
 use crate::base::text::or_list;
 use crate::base::{Code, Fault, Issue};
 use crate::words;
@@ -54,6 +55,12 @@ pub struct Settings {
     pub limits: Limits,
     /// How a brief is judged before it becomes a ticket.
     pub dispatch: Dispatching,
+    /// How a ticket's graph is planned.
+    pub pipeline: Pipeline,
+    /// What goes on only after a person's word.
+    pub approvals: Approvals,
+    /// How long what a ticket leaves on disk is kept.
+    pub clean_up: CleanUp,
 }
 
 /// Which agents there are, and which of them does what.
@@ -117,6 +124,10 @@ pub struct Landing {
     /// Whether every assertion must be confirmed. Otherwise a ticket lands once nothing failed,
     /// and says what was not confirmed.
     pub require_fully_verified: bool,
+    /// What looks at the deployed result once a ticket has landed. What it finds undoes nothing:
+    /// the ticket has succeeded, and a person is asked to look.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deploy_verify: Option<DeployVerify>,
 }
 
 /// How much may be tried, and how much at once.
@@ -245,6 +256,9 @@ impl Settings {
             issues
                 .push(issue(&format!("limits.{name}"), "must be above 0; leave it out for none."));
         }
+        within("cleanUp.keepFailedHours", self.clean_up.keep_failed_hours, 8_760);
+        let deploy = self.landing.deploy_verify.iter().flat_map(DeployVerify::issues);
+        issues.extend(deploy.map(|one| issue(&format!("landing.{}", one.path), one.message)));
         if issues.is_empty() { Ok(()) } else { Err(refused(issues)) }
     }
 
@@ -300,9 +314,17 @@ fn shape_issues(document: &Value) -> Vec<Issue> {
             "landing" => part::<Landing>(name, value, &mut issues),
             "limits" => part::<Limits>(name, value, &mut issues),
             "dispatch" => part::<Dispatching>(name, value, &mut issues),
+            "approvals" => part::<Approvals>(name, value, &mut issues),
+            "cleanUp" => part::<CleanUp>(name, value, &mut issues),
+            "pipeline" => {
+                if Pipeline::deserialize(value).is_err() {
+                    let said = format!("must be {}.", Pipeline::choices());
+                    issues.push(issue(name, said));
+                }
+            }
             _ => {
-                let said =
-                    "is not a setting; there are agents, verify, landing, limits and dispatch.";
+                let said = "is not a setting; there are agents, verify, landing, limits, \
+                            dispatch, pipeline, approvals and cleanUp.";
                 issues.push(issue(name, said));
             }
         }

@@ -6,7 +6,7 @@ use super::node::{self, Node, Outline};
 use super::questions::{self, Question};
 use super::states::{AssertionState, ItemKind, NodeKind, NodeStatus, Outcome, Status};
 use super::ticket::Ticket;
-use crate::base::Fault;
+use crate::base::{Fault, text};
 use crate::store::Read;
 use crate::{params, sql};
 
@@ -66,6 +66,20 @@ fn with<N>(
         nodes,
         assertions,
     })
+}
+
+/// What a person has to do about what a ticket waits for.
+fn asked(question: &Question) -> String {
+    let text = &question.text;
+    match question.pause {
+        None => format!("Answer the agent's question: {text}"),
+        Some(pause) if pause.is_approval() => format!(
+            "{} Approve it or send it back, on the ticket's page or with approve_ticket (step \
+             `{pause}`).",
+            text::first_line(text)
+        ),
+        Some(_) => text.clone(),
+    }
 }
 
 /// Which kinds of rows belong to a ticket beside its nodes.
@@ -154,7 +168,7 @@ impl<N> Digest<N> {
     pub fn human_actions(&self) -> Vec<String> {
         let mut actions = Vec::new();
         if let Some(question) = &self.question {
-            actions.push(format!("Answer the agent's question: {}", question.text));
+            actions.push(asked(question));
         }
         actions.extend(self.items_of(ItemKind::HumanAction).map(|item| item.text.clone()));
         let dead = |parent: &&Ticket| parent.status == Status::Cancelled;

@@ -9,6 +9,7 @@ use super::ticket::{self, Requester, Ticket};
 use super::timeline::{self, Happened, Line};
 use super::{attachments, chain, classify, conversations, dependencies, node, reference};
 use crate::base::{AttachmentId, Code, Fault, NextAction, ScopeId, TenantId, TicketId, text};
+use crate::projects::steps::Pipeline;
 use crate::projects::{self, Project};
 use crate::store::{Read, Tx, to_int};
 use crate::{params, sql};
@@ -194,7 +195,7 @@ pub(super) fn file(
     for parent in parents {
         dependencies::add(tx, tenant, id, parent.id)?;
     }
-    add_graph(tx, tenant, id, asked)?;
+    add_graph(tx, project, id, asked, parents.len())?;
     let filed = Line {
         happened: Happened::Filed,
         actor: &asked.actor,
@@ -296,7 +297,7 @@ fn insert(
         params! { ":id": id, ":tenant": tenant, ":project": project.id, ":seq": seq,
         ":title": asked.title, ":description": asked.description, ":status": status.word(),
         ":kind": kind.word(), ":preset": asked.preset.word(),
-        ":pass_profile": asked.pass_profile.word(), ":origin": Origin::Dynamic.word(),
+        ":pass_profile": asked.pass_profile.word(), ":origin": origin(project).word(),
         ":source": asked.source, ":depends_on_reason": asked.depends_on_reason,
         ":scope": batch.map(|batch| batch.scope),
         ":local_name": batch.map(|batch| batch.name.as_str()), ":replaces": asked.replaces,
@@ -309,11 +310,20 @@ fn insert(
     Ok(id)
 }
 
+/// How the project plans its tickets.
+const fn origin(project: &Project) -> Origin {
+    match project.settings.pipeline {
+        Pipeline::Dynamic => Origin::Dynamic,
+        Pipeline::FivePassV1 => Origin::FivePassV1,
+    }
+}
+
 fn add_graph(
     tx: &mut Tx<'_>,
-    tenant: TenantId,
+    project: &Project,
     ticket: TicketId,
     asked: &Dispatch,
+    parents: usize,
 ) -> Result<(), Fault> {
     let planned = plan::plan(&plan::Asked {
         kind: asked.kind.unwrap_or_else(|| classify::kind(&asked.title, &asked.description)),
@@ -321,12 +331,15 @@ fn add_graph(
         passes: asked.pass_profile,
         title: &asked.title,
         description: &asked.description,
+        parents,
+        pipeline: project.settings.pipeline,
+        looks_at_deployment: project.settings.landing.deploy_verify.is_some(),
     });
     let mut before = Vec::new();
     for (index, kind) in (1_i64..).zip(planned) {
         let added = node::add(
             tx,
-            tenant,
+            project.tenant,
             &node::NewNode {
                 ticket,
                 position: index * plan::SPACING,

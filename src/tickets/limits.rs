@@ -195,7 +195,7 @@ pub(super) fn hold(tx: &mut Tx<'_>, project: &Project, why: &str) -> Result<(), 
 /// Ends a ticket that has crossed a limit while it runs. `false` where it has crossed none.
 pub fn enforce(tx: &mut Tx<'_>, ticket: &Ticket, project: &Project) -> Result<bool, Fault> {
     let Some(reason) = crossed(tx, ticket, project)? else { return Ok(false) };
-    if super::pipeline::people::is_landing(tx, ticket)? {
+    if super::pipeline::people::cannot_be_stopped(tx, ticket)?.is_some() {
         return Ok(false);
     }
     let now = ticket::get(tx, ticket.tenant, ticket.id)?;

@@ -10,6 +10,7 @@ pub mod claims;
 pub mod classify;
 pub mod contract;
 pub mod conversations;
+pub mod data_operation;
 pub mod dependencies;
 pub mod digest;
 pub mod dispatch;

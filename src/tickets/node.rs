@@ -45,6 +45,8 @@ pub struct Node {
     pub failure_reason: Option<String>,
     /// Whether it is a check that was not satisfied and asked for another round.
     pub wants_round: bool,
+    /// The tip of the branch that a check looked at.
+    pub head: Option<String>,
     /// Its log, once it has ended.
     pub log: Option<Hash>,
     /// Lines in its log.
@@ -86,6 +88,7 @@ impl Node {
             report: row.get("report")?,
             failure_reason: row.get("failure_reason")?,
             wants_round: row.get("wants_round")?,
+            head: row.get("head_sha")?,
             log: row.get("log_hash")?,
             log_lines: row.unsigned("log_lines")?,
             exit_code: row.get("exit_code")?,
@@ -96,6 +99,12 @@ impl Node {
             started_at: row.get("started_at")?,
             completed_at: row.get("completed_at")?,
         })
+    }
+
+    /// Whether it ended and did not fail.
+    #[must_use]
+    pub const fn is_done(&self) -> bool {
+        matches!(self.status, NodeStatus::Succeeded | NodeStatus::Skipped)
     }
 
     /// The N of its name.

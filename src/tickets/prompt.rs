@@ -3,9 +3,10 @@
 use std::fmt::Write;
 
 use super::contract::{Assertion, Check};
+use super::data_operation;
 use super::node::Node;
 use super::questions::Question;
-use super::states::NodeKind;
+use super::states::{Kind, NodeKind, NodeStatus};
 use super::ticket::Ticket;
 use crate::base::text;
 
@@ -112,6 +113,9 @@ fn one_line(text: &str) -> String {
 fn task(out: &mut String, facts: &Facts<'_>) {
     say!(out, "\n# Your part\n");
     say!(out, "{}", part(facts.node.kind));
+    if facts.ticket.kind == Kind::DataOperation {
+        data_operation(out, facts);
+    }
     if let Some(brief) = facts.node.brief.as_deref().filter(|brief| !brief.is_empty()) {
         say!(out, "\n# What was found last time, to be set right now\n");
         say!(out, "{}", text::cut(brief, BRIEF_MAX));
@@ -136,9 +140,15 @@ const fn part(kind: NodeKind) -> &'static str {
              way to check it by a machine where there is one (a shell line that exits with 0, or \
              a file that must exist). Change nothing."
         }
-        NodeKind::Research | NodeKind::Investigate => {
-            "Find out what the ticket needs to know and write it down in your report. Change \
-             nothing."
+        NodeKind::Research => {
+            "Compare or explore what the ticket asks for, before anything is planned: what there is \
+             to choose from, what speaks for and against each, and what you would take, with where \
+             you know it from. Change nothing. Your summary is what the plan is made from."
+        }
+        NodeKind::Investigate => {
+            "Find the cause of what the ticket describes: reproduce it, follow it to the lines that \
+             are wrong, and say how sure you are. Do not mend it, and change nothing. Your summary \
+             is what the plan is made from."
         }
         NodeKind::Implement => {
             "Do the ticket in this work tree. Keep to what it asks for, in the style of the code \
@@ -158,14 +168,53 @@ const fn part(kind: NodeKind) -> &'static str {
             "Bring the documentation along with the change: README, changelog, comments. Change no \
              behaviour."
         }
-        NodeKind::QaAuthoring => "Write the tests that the ticket asks for, in this work tree.",
-        NodeKind::Integration => "Join the work of the parent tickets in this work tree.",
-        NodeKind::Reconcile | NodeKind::MergeRepair => {
-            "The base branch has moved. Bring this branch up to it and resolve what conflicts."
+        NodeKind::QaAuthoring => {
+            "Write the tests that the ticket asks for, in this work tree, in the style of those that \
+             are there. Each must fail without the change. Change no behaviour: where a test shows \
+             a fault, leave it failing and say so in your report."
+        }
+        NodeKind::Integration => {
+            "The tickets that this one builds on have landed, each by itself. Look whether their \
+             work goes together in this work tree and join what does not: names, data, two ways of \
+             doing one thing. Do not begin the ticket itself. Report `no_changes` where they fit."
+        }
+        NodeKind::Reconcile => {
+            "The base branch has moved, and has been merged into this work tree. Together with it \
+             the checks fail. Set right what does not go together, and keep what both sides are \
+             for. Do no other work on the ticket."
+        }
+        NodeKind::MergeRepair => {
+            "The base branch has moved and conflicts with this branch. The merge has been begun in \
+             this work tree. Resolve the files in conflict so that both sides keep what they are \
+             for, and leave no mark of the conflict; add or remove files that one side deleted with \
+             `git add` or `git rm`. Do not abort the merge and do no other work on the ticket."
         }
         NodeKind::Verification | NodeKind::Land | NodeKind::DeployVerify => {
             "Check the result. Change nothing."
         }
+    }
+}
+
+/// What is particular to a ticket that changes live data.
+fn data_operation(out: &mut String, facts: &Facts<'_>) {
+    let script = data_operation::script(facts.ticket);
+    say!(
+        out,
+        "\nThis ticket is a change of live data. Nobody changes the data by hand, you neither."
+    );
+    match facts.node.kind {
+        NodeKind::Implement => {
+            say!(
+                out,
+                "Write the shell script `{script}`, run as `sh {script}` from the top of the"
+            );
+            say!(out, "work tree, that makes the change. With the argument `--dry-run` it changes");
+            say!(out, "nothing, prints what it would change, and exits with 0 only where applying");
+            say!(out, "it is safe; otherwise the last line that it prints says why it is not.");
+            say!(out, "Without an argument it makes the change, once, and stops at the first");
+            say!(out, "failure. A person reads the output of the dry run and decides.");
+        }
+        _ => say!(out, "It is made by the script `{script}`, after a person has approved it."),
     }
 }
 
@@ -193,6 +242,10 @@ fn context(out: &mut String, facts: &Facts<'_>) {
             say!(out, "- {path} ({media_type}, {size_bytes} bytes)");
         }
     }
+    for found in facts.nodes.iter().filter(|n| is_ground_work(n) && n.id != facts.node.id) {
+        let said = found.summary.as_deref().unwrap_or("");
+        say!(out, "\n# What {} found\n\n{}", found.name, text::cut(said, SUMMARY_MAX));
+    }
     let plan = facts.nodes.iter().rev().find(|n| n.kind == NodeKind::Plan && n.summary.is_some());
     if let Some(plan) = plan.filter(|plan| plan.id != facts.node.id) {
         let said = plan.summary.as_deref().unwrap_or("");
@@ -210,6 +263,12 @@ fn context(out: &mut String, facts: &Facts<'_>) {
             say!(out, "- {name}: `{command}`");
         }
     }
+}
+
+/// Whether a node found out something that later ones build on.
+fn is_ground_work(node: &Node) -> bool {
+    let kind = matches!(node.kind, NodeKind::Research | NodeKind::Investigate);
+    kind && node.status == NodeStatus::Succeeded && node.summary.is_some()
 }
 
 fn how(check: &Check) -> String {

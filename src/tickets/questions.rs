@@ -1,5 +1,7 @@
-//! What an agent asks a person, and the answer.
+//! What a person is asked, by an agent or by a step of the pipeline that waits for a person's word,
+//! and the answer.
 
+use super::states::{Decision, Pause};
 use crate::base::{Fault, Millis, NodeId, QuestionId, TenantId, TicketId};
 use crate::store::{Read, Row, Tx, to_json};
 use crate::{params, sql};
@@ -20,6 +22,8 @@ pub struct Question {
     pub text: String,
     /// Answers to choose from; none where any text will do.
     pub choices: Vec<String>,
+    /// What the pipeline waits for, where it is no agent's question.
+    pub pause: Option<Pause>,
     /// When it was asked.
     pub asked_at: Millis,
     /// The answer, once there is one.
@@ -36,6 +40,7 @@ impl Question {
             node: row.get("node_id")?,
             text: row.get("text")?,
             choices: row.json("choices")?,
+            pause: row.word_or_null("pause", Pause::parse)?,
             asked_at: row.get("asked_at")?,
             answer: row.get("answer")?,
             answered_by: row.get("answered_by")?,
@@ -69,22 +74,64 @@ pub fn waiting(read: &Read<'_>, tenant: TenantId, limit: u32) -> Result<Vec<Ques
     read.list(sql!("questions.sql", "waiting"), of, Question::from_row)
 }
 
+/// A question to be asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asking {
+    /// What is asked.
+    pub text: String,
+    /// Answers to choose from; none where any text will do.
+    pub choices: Vec<String>,
+    /// What the pipeline waits for, where it is no agent's question.
+    pub pause: Option<Pause>,
+}
+
 /// Opens a question.
 pub(super) fn ask(
     tx: &mut Tx<'_>,
     tenant: TenantId,
     ticket: TicketId,
     node: NodeId,
-    text: &str,
-    choices: &[String],
+    asking: &Asking,
 ) -> Result<(), Fault> {
     let (id, now): (QuestionId, _) = (tx.new_id(), tx.now());
-    let choices = to_json(&choices)?;
+    let choices = to_json(&asking.choices)?;
     tx.run_one(
         sql!("questions.sql", "insert"),
-        params! { ":id": id, ":tenant": tenant, ":ticket": ticket, ":node": node, ":text": text,
-        ":choices": choices, ":now": now },
+        params! { ":id": id, ":tenant": tenant, ":ticket": ticket, ":node": node,
+        ":text": asking.text, ":choices": choices, ":pause": asking.pause.map(Pause::word),
+        ":now": now },
     )
+}
+
+/// Notes a person's decision on an open approval. `false` where somebody else was quicker.
+pub(super) fn decide(
+    tx: &mut Tx<'_>,
+    tenant: TenantId,
+    id: QuestionId,
+    decision: Decision,
+    reason: Option<&str>,
+    actor: &str,
+) -> Result<bool, Fault> {
+    let now = tx.now();
+    let decided = tx.run(
+        sql!("questions.sql", "decide"),
+        params! { ":tenant": tenant, ":id": id, ":decision": decision.word(), ":reason": reason,
+        ":actor": actor, ":now": now },
+    )?;
+    Ok(decided == 1)
+}
+
+/// The approval of what a node did, unless it is used up.
+pub fn approved(
+    read: &Read<'_>,
+    tenant: TenantId,
+    ticket: TicketId,
+    node: NodeId,
+    pause: Pause,
+) -> Result<Option<QuestionId>, Fault> {
+    let of = params! { ":tenant": tenant, ":ticket": ticket, ":node": node,
+    ":pause": pause.word() };
+    read.find(sql!("questions.sql", "approved"), of, |row| row.get("id"))
 }
 
 /// Answers an open question. `false` where somebody else was quicker.

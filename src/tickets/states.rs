@@ -254,6 +254,64 @@ words! {
 }
 
 words! {
+    /// What a ticket waits for a person to say, where it is no agent that asks.
+    pub enum Pause {
+        /// Whether its plan is to be done.
+        Plan = "plan",
+        /// Whether its verified work may land.
+        Land = "land",
+        /// Whether its script may change live data.
+        Apply = "apply",
+        /// That what stood in its way is gone.
+        Hold = "hold",
+        /// Whether its script ran to its end when the server went away.
+        Unclear = "unclear",
+    }
+}
+
+impl Pause {
+    /// Whether it is an approval: said by a person with a reason, and not by an answer.
+    #[must_use]
+    pub const fn is_approval(self) -> bool {
+        matches!(self, Self::Plan | Self::Land | Self::Apply)
+    }
+}
+
+words! {
+    /// A step that waits for an approval.
+    pub enum Approval {
+        /// The plan, before it is done.
+        Plan = "plan",
+        /// The verified work, before it lands.
+        Land = "land",
+        /// The script of a data operation, before it changes live data.
+        Apply = "apply",
+    }
+}
+
+impl Approval {
+    /// What a ticket waits for that needs it.
+    #[must_use]
+    pub const fn pause(self) -> Pause {
+        match self {
+            Self::Plan => Pause::Plan,
+            Self::Land => Pause::Land,
+            Self::Apply => Pause::Apply,
+        }
+    }
+}
+
+words! {
+    /// What a person says to a step that waits for an approval.
+    pub enum Decision {
+        /// It may go on.
+        Approve = "approve",
+        /// It goes back, with the reason.
+        Reject = "reject",
+    }
+}
+
+words! {
     /// Where a request to dispatch came from.
     pub enum Channel {
         /// A chat agent.

@@ -33,6 +33,10 @@ words! {
         Asked = "asked",
         /// A person answered.
         Answered = "answered",
+        /// A person approved a step.
+        Approved = "approved",
+        /// A person sent a step back.
+        SentBack = "sent_back",
         /// The server or a process went away, and a node was put back.
         Interrupted = "interrupted",
         /// The work was put on the base branch.

@@ -18,15 +18,17 @@ use crate::base::stops::{self, Stop};
 use crate::base::{Fault, RunId, Secret, text};
 use crate::jobs::Ctx;
 use crate::projects::agents::{OutputFormat, Profile};
+use crate::projects::git::bring_up;
 use crate::projects::git::discard::discard;
 use crate::tickets::contract::{self, Check};
 use crate::tickets::pending::{self, Asked};
 use crate::tickets::pipeline::decide::Verdict;
 use crate::tickets::pipeline::record::{self, Left};
 use crate::tickets::prompt::{Facts, File, prompt};
+use crate::tickets::questions::{self, Asking};
 use crate::tickets::runner::{Access, Ended, Exit, Launch, Limits, Report, report};
 use crate::tickets::states::{ItemKind, NodeKind, Status};
-use crate::tickets::{dependencies, node, questions};
+use crate::tickets::{dependencies, node};
 
 /// How long an agent's key outlives the agent's own time.
 const KEY_GRACE: Duration = Duration::from_mins(10);
@@ -62,10 +64,21 @@ pub(super) async fn run(
         Ok(kept) => {
             left.checkpoint_commits = kept.ahead;
             let asked = env.db.glance(|read| pending::asked(read, task.tenant, task.node.id))?;
-            Ok(settle(task, &profile, ended, asked, kept.changed, left))
+            let mut came = settle(task, &profile, ended, asked, kept.changed, left);
+            if kept.discarded {
+                note_discarded(&mut came.left);
+            }
+            Ok(came)
         }
         Err(fault) => Err(Stopped::from(fault).with(left)),
     }
+}
+
+/// A reader that changed something is told of, as its report may speak of the change.
+fn note_discarded(left: &mut Left) {
+    let said = "It changed the work tree, which this node may not; the change was thrown away.";
+    let report = left.report.take().or_else(|| left.summary.clone()).unwrap_or_default();
+    left.report = Some(format!("{report}\n\n{said}").trim_start().to_owned());
 }
 
 fn profile(task: &Task) -> Option<(&str, &Profile)> {
@@ -200,6 +213,8 @@ pub(super) struct Kept {
     pub(super) changed: bool,
     /// Commits on the branch that are not on its base.
     pub(super) ahead: Option<u64>,
+    /// Whether it was to change nothing, and what it changed was thrown away.
+    pub(super) discarded: bool,
 }
 
 /// Keeps what an agent wrote that was to write, and takes back what one left that was not.
@@ -228,11 +243,15 @@ pub(super) async fn take_in(
     began_on: &str,
 ) -> Result<Kept, Fault> {
     if !task.node.kind.writes_code() {
-        discard(&desk.repository, &desk.place, &desk.tree.head).await?;
-        return Ok(Kept::default());
+        let discarded = discard(&desk.repository, &desk.place, &desk.tree.head).await?;
+        return Ok(Kept { discarded, ..Kept::default() });
+    }
+    if matches!(task.node.kind, NodeKind::Reconcile | NodeKind::MergeRepair) {
+        bring_up::take_resolved(&desk.repository, &desk.place).await?;
     }
     let (tip, made, ahead) = workspace::commit(env, desk, &task.ticket, &task.node).await?;
-    Ok(Kept { changed: made || tip.as_str() != began_on, ahead: Some(ahead) })
+    let changed = made || tip.as_str() != began_on;
+    Ok(Kept { changed, ahead: Some(ahead), discarded: false })
 }
 
 /// From how the process ended and what it handed back to what the node came to.
@@ -284,7 +303,7 @@ fn unreported(
             left.summary = Some("The agent changed the work tree and left no report.".to_owned());
             return Came::verdict(Verdict::Good, left);
         }
-        if !kind.writes_code() {
+        if kind != NodeKind::Implement {
             left.summary =
                 Some("The agent has no part in this node: it left no report.".to_owned());
             return Came::verdict(Verdict::NotNeeded, left);
@@ -299,7 +318,9 @@ pub(super) fn judge(task: &Task, report: Report, changed: bool, left: Left) -> C
     let said = text::cut(report.summary.trim(), 2_000);
     let to = match report.outcome {
         report::Outcome::NeedsInput => match report.question {
-            Some(question) => To::Question { text: question.text, choices: question.choices },
+            Some(question) => {
+                To::Question(Asking { text: question.text, choices: question.choices, pause: None })
+            }
             None => To::Verdict(Verdict::Bad {
                 reason: "The agent needs an answer but asked nothing.".to_owned(),
             }),

@@ -2,30 +2,40 @@
 //! at that moment, checked again if the base has moved, and recorded before and after, so that a
 //! crash anywhere neither loses a landing nor repeats one.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::agent_log::AgentLog;
 use super::env::Env;
+use super::repair_node::advice;
 use super::result::{Came, Stopped, Why};
 use super::run_node::{Task, stopped};
-use super::verify_node::commands_in;
 use super::workspace::{self, Desk};
+use super::{apply_script, clear, deploy_node, merged};
 use crate::base::redact::redact;
 use crate::base::stops::{self, Stop};
 use crate::base::{Fault, text};
 use crate::jobs::Ctx;
 use crate::projects::git::commit::{Author, COMMITTER, Message};
 use crate::projects::git::landing::{self, Checkout, Outcome, Preparation, Prepared, Request};
-use crate::projects::git::removal::{Removal, Uncommitted, drop_branch, remove};
-use crate::projects::git::{BranchName, CommitId, Place, Repository, worktree};
+use crate::projects::git::{BranchName, CommitId, log};
 use crate::projects::settings::LandingStrategy;
+use crate::store::Read;
 use crate::tickets::landing::{self as record, Intent, Landing};
 use crate::tickets::pipeline::decide::Verdict;
 use crate::tickets::pipeline::record::{Left, is_current};
-use crate::tickets::states::ItemKind;
+use crate::tickets::states::{ItemKind, Kind, NodeKind};
+use crate::tickets::{node, timeline};
 
 /// How often a base that moves under the landing is followed.
 const TRIES: usize = 5;
+
+/// How often an agent is asked to resolve a conflict, and how often to make a moved base and the
+/// work go together, before a person is.
+const REPAIRS_MAX: usize = 2;
+
+/// Commits of the base that an agent is told of at most.
+const COMMITS_TOLD: usize = 20;
 
 pub(super) async fn run(
     env: &Arc<Env>,
@@ -47,20 +57,10 @@ pub(super) async fn run(
         let logged = log.keep(env, ctx).await;
         landed.map(|came| came.logged(logged)).map_err(|stopped| stopped.logged(logged))?
     };
-    if came.is_good() {
-        clear_desk(desk).await;
+    if came.is_good() && !deploy_node::follows(env, task).await? {
+        clear::desk(env, task, desk).await;
     }
     Ok(came)
-}
-
-/// Nobody works any more in the tree of a ticket that has landed. A tree that holds what is not
-/// committed is kept, and its branch in any case.
-async fn clear_desk(desk: &Desk) {
-    match remove(&desk.repository, &desk.place, Uncommitted::Keep).await {
-        Ok(Removal::Removed | Removal::Absent) => {}
-        Ok(kept) => tracing::info!(?kept, branch = %desk.place.branch(), "A work tree is kept"),
-        Err(fault) => tracing::warn!(?fault, "A work tree was not removed"),
-    }
 }
 
 /// A landing that an earlier run intended: it went through, or it is given up.
@@ -118,17 +118,28 @@ async fn land(
     desk: &Desk,
     log: &AgentLog,
 ) -> Result<Came, Stopped> {
+    if !is_verified(env, task, desk).await? {
+        let why = "The branch has changed since it was verified, so it is verified again.";
+        return Ok(outdated(None, why.to_owned()));
+    }
+    if task.ticket.kind == Kind::DataOperation
+        && let Some(came) = apply_script::apply(env, ctx, task, desk, log).await?
+    {
+        return Ok(came);
+    }
     follow_others(env, task, desk).await?;
     for _ in 0..TRIES {
         let request = request(env, task, desk);
         let prepared = match landing::prepare(&desk.repository, &request).await? {
             Preparation::Ready(prepared) => prepared,
             Preparation::NothingToLand { .. } => return Ok(nothing(&desk.base)),
-            Preparation::Conflicts { files, .. } => return conflicts(env, task, desk, files).await,
+            Preparation::Conflicts { files, base_tip } => {
+                return conflicts(env, task, desk, &base_tip, files).await;
+            }
         };
         log.say(env, format!("Landing {} on {}.", prepared.commit.short(), desk.base)).await;
-        if let Some(came) = check_again(env, ctx, task, desk, &prepared, log).await? {
-            return Ok(came);
+        if let Some(findings) = merged::check(env, ctx, task, desk, &prepared, log).await? {
+            return unreconciled(env, task, desk, &findings).await;
         }
         let landing = intend(env, task, desk, &prepared).await?;
         stops::reach(Stop::LandingIntended);
@@ -144,13 +155,10 @@ async fn land(
                 log.say(env, "The base moved meanwhile; once more.").await;
                 give_up(env, task, landing).await?;
             }
-            Outcome::CheckoutDirty { advice, .. } => {
+            Outcome::CheckoutDirty { path, files, advice } => {
                 give_up(env, task, landing).await?;
                 set_merge_status(env, task, "checkout_dirty").await?;
-                let mut came = Came::bad(advice.clone());
-                came.items
-                    .push((ItemKind::HumanAction, format!("{advice} Then retry the ticket.")));
-                return Ok(came);
+                return Ok(in_the_way(&path, &files, &advice));
             }
         }
     }
@@ -182,54 +190,56 @@ fn request(env: &Env, task: &Task, desk: &Desk) -> Request {
     }
 }
 
-/// Where the base has moved since the branch left it, the verified tree is not the one that would
-/// land: the project's commands run again, on what would land.
-async fn check_again(
-    env: &Arc<Env>,
-    ctx: &Ctx,
+/// Where the base has moved and what would land together with it fails its checks, an agent sees to
+/// it; after a few tries a person does.
+async fn unreconciled(
+    env: &Env,
     task: &Task,
     desk: &Desk,
-    prepared: &Prepared,
-    log: &AgentLog,
-) -> Result<Option<Came>, Stopped> {
-    let (tip, head) = (&prepared.base_before, &desk.tree.head);
-    let moved = !desk.repository.is_ancestor(tip, head).await?;
-    if !moved || task.project.settings.verify.is_empty() {
-        return Ok(None);
-    }
-    log.say(env, format!("{} has moved; checking the merged result.", desk.base)).await;
-    let place = landing_place(env, task)?;
-    // An earlier run may have been cut short while it checked.
-    remove_landing(&desk.repository, &place).await?;
-    let tree = worktree::ensure(&desk.repository, &place, &prepared.commit).await?;
-    let failed = commands_in(env, ctx, task, &tree.path, log).await;
-    remove_landing(&desk.repository, &place).await?;
-    let Some(findings) = failed? else { return Ok(None) };
+    findings: &str,
+) -> Result<Came, Stopped> {
     set_merge_status(env, task, "verification_failed").await?;
     let reason = format!(
         "{} has moved since the work began, and together with it the checks fail. {findings}",
         desk.base
     );
-    let mut came = Came::bad(text::cut(&reason, 4_000));
+    let findings = text::cut(&reason, 4_000);
+    if has_repairs_left(env, task, NodeKind::Reconcile).await? {
+        return Ok(outdated(Some(NodeKind::Reconcile), findings));
+    }
+    let mut came = Came::bad(findings);
     let act = format!("Bring {} up to {} and retry the ticket.", desk.place.branch(), desk.base);
     came.items.push((ItemKind::HumanAction, act));
-    Ok(Some(came))
+    Ok(came)
 }
 
-/// Where the result of a merge is checked before it lands.
-fn landing_place(env: &Env, task: &Task) -> Result<Place, Fault> {
-    let ticket = task.ticket.id;
-    let branch = BranchName::parse(&format!("assay/landing/{ticket}")).map_err(Fault::internal)?;
-    Place::new(&env.paths.worktrees(), &format!("landing-{ticket}"), branch)
+fn outdated(with: Option<NodeKind>, findings: String) -> Came {
+    Came::verdict(Verdict::Outdated { with, findings }, Left::default())
 }
 
-/// Removes that tree and its branch, which holds nothing but a merge that can be made again.
-async fn remove_landing(repository: &Repository, place: &Place) -> Result<(), Fault> {
-    remove(repository, place, Uncommitted::Discard).await?;
-    if let Some(tip) = repository.branch(place.branch()).await? {
-        drop_branch(repository, place.branch(), &tip).await?;
+/// Whether an agent may still be asked for such a repair, for each try of a person's.
+async fn has_repairs_left(env: &Env, task: &Task, kind: NodeKind) -> Result<bool, Fault> {
+    let (tenant, ticket) = (task.tenant, task.ticket.id);
+    if task.project.settings.agents.choose(kind.word(), task.ticket.preset.word()).is_none() {
+        return Ok(false);
     }
-    Ok(())
+    let count = move |read: &Read<'_>| {
+        let nodes = node::list(read, tenant, ticket)?;
+        let had = nodes.iter().filter(|node| node.kind == kind).count();
+        let tries = timeline::retries(read, tenant, ticket)? as usize + 1;
+        Ok(had < REPAIRS_MAX.saturating_mul(tries))
+    };
+    env.db.read(count).await
+}
+
+/// Whether what was verified last is what stands on the branch. A person may have committed there
+/// since.
+async fn is_verified(env: &Env, task: &Task, desk: &Desk) -> Result<bool, Fault> {
+    let (tenant, ticket) = (task.tenant, task.ticket.id);
+    let nodes = env.db.read(move |read| node::list(read, tenant, ticket)).await?;
+    let checked = nodes.iter().rev().find(|n| n.kind == NodeKind::Verification && n.is_done());
+    let head = checked.and_then(|checked| checked.head.as_deref());
+    Ok(head == Some(desk.tree.head.as_str()))
 }
 
 /// Writes down what is about to happen, unless the ticket was cancelled meanwhile: from then on it
@@ -280,24 +290,44 @@ async fn set_merge_status(env: &Env, task: &Task, status: &'static str) -> Resul
     env.db.write(move |tx| record::set_merge_status(tx, tenant, ticket, status)).await
 }
 
+/// What both sides changed is resolved by an agent, which is told what either side is for; after a
+/// few tries a person does it.
 async fn conflicts(
     env: &Env,
     task: &Task,
     desk: &Desk,
+    base_tip: &CommitId,
     files: Vec<String>,
 ) -> Result<Came, Stopped> {
     set_merge_status(env, task, "conflicts").await?;
-    let list = text::cut(&files.join(", "), 1_000);
-    let reason = format!("The work conflicts with {} in {list}.", desk.base);
-    let mut came = Came::bad(reason);
-    let act = format!(
-        "In the ticket's work tree, run `git -C {} merge {}`, resolve {list}, commit, and retry \
-         the ticket.",
-        desk.tree.path.display(),
-        desk.base
+    if !has_repairs_left(env, task, NodeKind::MergeRepair).await? {
+        return Ok(Came::held(advice(desk, base_tip, &files)));
+    }
+    let (others, more) =
+        log::list(&desk.repository, &desk.tree.head, base_tip, COMMITS_TOLD).await?;
+    let theirs: Vec<String> =
+        others.iter().map(|one| format!("- {} {}", one.id.short(), one.subject)).collect();
+    let list: Vec<String> = files.iter().map(|file| format!("- {file}")).collect();
+    let findings = format!(
+        "The work conflicts with {} in:\n{}\n\n{} has got since (newest first{}):\n{}\n\nThis \
+         branch is for: {}",
+        desk.base,
+        list.join("\n"),
+        desk.base,
+        if more { ", and more" } else { "" },
+        theirs.join("\n"),
+        task.ticket.title
     );
-    came.items.push((ItemKind::HumanAction, act));
-    Ok(came)
+    Ok(outdated(Some(NodeKind::MergeRepair), redact(&findings).into_owned()))
+}
+
+/// A checkout that is in the way is a person's, and waited for.
+fn in_the_way(path: &Path, files: &[String], advice: &str) -> Came {
+    let named = match files {
+        [] => String::new(),
+        files => format!(" ({})", text::cut(&files.join(", "), 500)),
+    };
+    Came::held(format!("{}{named}: {advice} Then answer that it can go on.", path.display()))
 }
 
 fn nothing(base: &BranchName) -> Came {

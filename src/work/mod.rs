@@ -6,12 +6,19 @@ mod agent_node;
 mod attached;
 mod checks;
 pub mod editors;
+mod apply_script;
+mod checks;
+mod clear;
+mod deploy_node;
+mod dry_run;
 pub mod env;
 mod exhibit;
 mod insist;
 mod land_node;
+mod merged;
 mod orphans;
 mod recorded;
+mod repair_node;
 mod result;
 mod run_node;
 mod sweep_tickets;
@@ -55,6 +62,7 @@ pub fn registry(env: &Arc<Env>) -> Registry {
             async move {
                 editors::lapse(&env).await?;
                 sweep_tickets::run(&env).await?;
+                clear::sweep(&env).await;
                 env.db.write(accounts::sessions::sweep).await?;
                 sweep_uploads::run(&env).await?;
                 Ok::<_, JobError>(None)

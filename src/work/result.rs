@@ -6,9 +6,11 @@ use crate::jobs::JobError;
 use crate::store::Hash;
 use crate::tickets::contract::Check;
 use crate::tickets::pending::Asked;
+use crate::tickets::pipeline::again::GO_ON;
 use crate::tickets::pipeline::decide::Verdict;
 use crate::tickets::pipeline::record::Left;
-use crate::tickets::states::ItemKind;
+use crate::tickets::questions::Asking;
+use crate::tickets::states::{ItemKind, Pause};
 
 /// What a node's run came to.
 pub(super) struct Came {
@@ -25,7 +27,7 @@ pub(super) enum To {
     /// With a verdict.
     Verdict(Verdict),
     /// With a question to a person.
-    Question { text: String, choices: Vec<String> },
+    Question(Asking),
 }
 
 impl Came {
@@ -42,8 +44,15 @@ impl Came {
 
     /// A question to a person and what was left.
     pub(super) fn question(asked: Asked, left: Left) -> Self {
-        let to = To::Question { text: asked.text, choices: asked.choices };
-        Self { to, left, items: Vec::new(), contract: None, checked: Vec::new() }
+        let asking = Asking { text: asked.text, choices: asked.choices, pause: None };
+        Self { to: To::Question(asking), ..Self::verdict(Verdict::Good, left) }
+    }
+
+    /// What waits for a person to get something out of its way.
+    pub(super) fn held(text: impl Into<String>) -> Self {
+        let choices = vec![GO_ON.to_owned()];
+        let asking = Asking { text: text.into(), choices, pause: Some(Pause::Hold) };
+        Self { to: To::Question(asking), ..Self::verdict(Verdict::Good, Left::default()) }
     }
 
     /// Whether what waits for the node may start.

@@ -8,7 +8,7 @@ use super::env::Env;
 use super::insist::{insist, is_no_room};
 use super::result::{Came, Stopped, To, Why, may_heal};
 use super::workspace::{self, Desk};
-use super::{SERVER_STOPS, agent_node, land_node, verify_node};
+use super::{SERVER_STOPS, agent_node, deploy_node, land_node, repair_node, verify_node};
 use crate::accounts::keys;
 use crate::base::stops;
 use crate::base::{Fault, TenantId};
@@ -170,7 +170,8 @@ async fn attempt(env: &Arc<Env>, ctx: &Ctx, task: &Task) -> Result<Came, Stopped
     match task.node.kind {
         NodeKind::Verification => verify_node::run(env, ctx, task, &desk).await,
         NodeKind::Land => land_node::run(env, ctx, task, &desk).await,
-        NodeKind::DeployVerify => Ok(Came::verdict(Verdict::NotNeeded, record::Left::default())),
+        NodeKind::DeployVerify => deploy_node::run(env, ctx, task, &desk).await,
+        NodeKind::Reconcile | NodeKind::MergeRepair => repair_node::run(env, ctx, task, desk).await,
         _ => agent_node::run(env, ctx, task, &desk).await,
     }
 }
@@ -221,8 +222,8 @@ pub(super) fn settle(tx: &mut Tx<'_>, task: &Task, came: &Came) -> Result<(), Fa
             let verdict = verdict.clone();
             record::finish(tx, task.tenant, &task.node, verdict, &came.left)?;
         }
-        To::Question { text, choices } => {
-            record::ask(tx, task.tenant, &task.node, &came.left, text, choices)?;
+        To::Question(asking) => {
+            record::ask(tx, task.tenant, &task.node, &came.left, asking)?;
         }
     }
     Ok(())

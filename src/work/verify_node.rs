@@ -9,6 +9,7 @@ use serde_json::json;
 
 use super::agent_log::AgentLog;
 use super::checks::{self, Line, Ran};
+use super::dry_run::{changes, needs_person, script_to_try, try_script};
 use super::env::Env;
 use super::result::{Came, Stopped};
 use super::run_node::{Task, stopped};
@@ -21,7 +22,8 @@ use crate::proofs::{self, Evidence, NewProof, Verdict as Found};
 use crate::store::Tx;
 use crate::tickets::contract::{self, Assertion, Check};
 use crate::tickets::pipeline::decide::Verdict;
-use crate::tickets::pipeline::record::{self, Left};
+use crate::tickets::pipeline::record::Left;
+use crate::tickets::pipeline::rounds::has_rounds_left;
 use crate::tickets::states::AssertionState;
 
 /// Lines of a failed check's output that the next round reads.
@@ -29,16 +31,16 @@ const TAIL_LINES: usize = 25;
 
 /// One thing that was checked.
 pub(super) struct Checked {
-    claim: String,
-    kind: &'static str,
-    found: Found,
-    said: String,
-    detail: String,
-    evidence: Vec<Evidence>,
+    pub(super) claim: String,
+    pub(super) kind: &'static str,
+    pub(super) found: Found,
+    pub(super) said: String,
+    pub(super) detail: String,
+    pub(super) evidence: Vec<Evidence>,
     /// The assertion it answers, with the answer.
-    answers: Option<(Assertion, AssertionState)>,
+    pub(super) answers: Option<(Assertion, AssertionState)>,
     /// What the next round has to set right.
-    finding: Option<String>,
+    pub(super) finding: Option<String>,
 }
 
 pub(super) async fn run(
@@ -49,16 +51,18 @@ pub(super) async fn run(
 ) -> Result<Came, Stopped> {
     discard(&desk.repository, &desk.place, &desk.tree.head).await?;
     let assertions = of_ticket(env, task).await?;
-    let commands = &task.project.settings.verify;
-    if assertions.is_empty() && commands.is_empty() {
+    let script = script_to_try(env, task).await?;
+    if assertions.is_empty() && task.project.settings.verify.is_empty() && script.is_none() {
         let left = Left {
             summary: Some("There is nothing to verify by: no commands, no assertions.".to_owned()),
+            report: changes(task, desk).await?,
+            head: Some(desk.tree.head.as_str().to_owned()),
             ..Left::default()
         };
         return Ok(Came::verdict(Verdict::NotNeeded, left));
     }
     let log = AgentLog::start(env, task).await?;
-    let checked = check_all(env, ctx, task, desk, &log, assertions).await;
+    let checked = check_all(env, ctx, task, desk, &log, (script, assertions)).await;
     let logged = log.keep(env, ctx).await;
     let came = conclude(env, task, desk, checked).await;
     came.map(|came| came.logged(logged)).map_err(|stopped| stopped.logged(logged))
@@ -75,8 +79,17 @@ async fn conclude(
     let checked = checked?;
     discard(&desk.repository, &desk.place, &desk.tree.head).await?;
     let verdict = judge(env, task, &checked).await?;
-    let left = told(&checked, &verdict);
-    Ok(Came { checked, ..Came::verdict(verdict, left) })
+    let mut left = told(&checked, &verdict);
+    left.head = Some(desk.tree.head.as_str().to_owned());
+    if let Some(changes) = changes(task, desk).await? {
+        let report = left.report.take().unwrap_or_default();
+        left.report = Some(format!("{report}\n\n{changes}"));
+    }
+    let items = match &verdict {
+        Verdict::NotYet { .. } => needs_person(env, task, &checked).await?,
+        _ => Vec::new(),
+    };
+    Ok(Came { checked, items, ..Came::verdict(verdict, left) })
 }
 
 async fn of_ticket(env: &Env, task: &Task) -> Result<Vec<Assertion>, Fault> {
@@ -90,21 +103,24 @@ async fn check_all(
     task: &Task,
     desk: &Desk,
     log: &AgentLog,
-    assertions: Vec<Assertion>,
+    (script, assertions): (Option<String>, Vec<Assertion>),
 ) -> Result<Vec<Checked>, Stopped> {
     let mut checked = Vec::new();
+    if let Some(script) = script {
+        checked.push(try_script(env, ctx, task, &desk.tree.path, log, &script).await?);
+    }
     for command in &task.project.settings.verify {
         let ran = command_run(env, ctx, task, &desk.tree.path, log, command).await?;
         checked.push(of_command(command, &ran));
     }
     for assertion in assertions {
-        checked.push(answer(env, ctx, task, desk, log, assertion).await?);
+        checked.push(answer(env, ctx, task, &desk.tree.path, log, assertion).await?);
     }
     Ok(checked)
 }
 
 /// Runs one of the project's verify commands.
-async fn command_run(
+pub(super) async fn command_run(
     env: &Arc<Env>,
     ctx: &Ctx,
     task: &Task,
@@ -121,8 +137,23 @@ async fn command_run(
     Ok(ran)
 }
 
-/// Runs the project's commands in another tree, such as the result of a merge. Says what failed.
-pub(super) async fn commands_in(
+/// Whether there is anything to check in another tree.
+pub(super) async fn has_checks(env: &Env, task: &Task) -> Result<bool, Fault> {
+    if !task.project.settings.verify.is_empty() {
+        return Ok(true);
+    }
+    Ok(of_ticket(env, task).await?.iter().any(holds_by_machine))
+}
+
+/// Whether an assertion was confirmed by something that can be run again.
+fn holds_by_machine(assertion: &Assertion) -> bool {
+    let can_run = matches!(assertion.check, Check::Command(_) | Check::File { .. });
+    can_run && assertion.state == AssertionState::Confirmed
+}
+
+/// Checks everything in another tree, such as the result of a merge. Says what fails there that a
+/// landing needs: a command, or an assertion that was confirmed before.
+pub(super) async fn check_in(
     env: &Arc<Env>,
     ctx: &Ctx,
     task: &Task,
@@ -136,14 +167,19 @@ pub(super) async fn commands_in(
         one.claim = format!("{} on the moved base", one.claim);
         checked.push(one);
     }
+    for assertion in of_ticket(env, task).await?.into_iter().filter(holds_by_machine) {
+        let mut one = answer(env, ctx, task, tree, log, assertion).await?;
+        one.claim = format!("{} (on the moved base)", one.claim);
+        checked.push(one);
+    }
     let findings: Vec<String> = checked.iter().filter_map(|one| one.finding.clone()).collect();
     let of = task.clone();
     env.db.write(move |tx| prove(tx, &of, &checked)).await?;
     Ok((!findings.is_empty()).then(|| findings.join("\n\n")))
 }
 
-fn of_command(command: &VerifyCommand, ran: &Ran) -> Checked {
-    let tail = ran.tail[ran.tail.len().saturating_sub(TAIL_LINES)..].join("\n");
+pub(super) fn of_command(command: &VerifyCommand, ran: &Ran) -> Checked {
+    let tail = tail(ran);
     let finding = (!ran.passed()).then(|| {
         format!("The check {:?} ({}): {}\n{tail}", command.name, command.command, ran.ending())
     });
@@ -159,7 +195,12 @@ fn of_command(command: &VerifyCommand, ran: &Ran) -> Checked {
     }
 }
 
-fn command_detail(command: &str, ran: &Ran) -> String {
+/// The end of what a check printed.
+pub(super) fn tail(ran: &Ran) -> String {
+    ran.tail[ran.tail.len().saturating_sub(TAIL_LINES)..].join("\n")
+}
+
+pub(super) fn command_detail(command: &str, ran: &Ran) -> String {
     let exit_code = match ran.exit {
         crate::tickets::runner::Exit::Code(code) => Some(code),
         _ => None,
@@ -175,11 +216,10 @@ async fn answer(
     env: &Arc<Env>,
     ctx: &Ctx,
     task: &Task,
-    desk: &Desk,
+    tree: &Path,
     log: &AgentLog,
     assertion: Assertion,
 ) -> Result<Checked, Stopped> {
-    let tree = &desk.tree.path;
     let (state, said, kind, detail, evidence) = match &assertion.check {
         Check::Command(command) => {
             let line = Line::of_assertion(command, tree);
@@ -242,7 +282,7 @@ async fn judge(env: &Env, task: &Task, checked: &[Checked]) -> Result<Verdict, F
         return Ok(if open && strict { refused } else { Verdict::Good });
     }
     let ticket = task.ticket.clone();
-    let more = env.db.read(move |read| record::has_rounds_left(read, &ticket)).await?;
+    let more = env.db.read(move |read| has_rounds_left(read, &ticket)).await?;
     if command_failed || strict || more {
         return Ok(Verdict::NotYet { findings: findings.join("\n\n") });
     }

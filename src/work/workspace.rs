@@ -126,6 +126,13 @@ fn refuse_our_own(env: &Env, location: &Location) -> Result<(), Fault> {
     Ok(())
 }
 
+/// The repository of a project.
+pub(super) async fn repository(env: &Env, project: &Project) -> Result<Repository, Fault> {
+    let location = location(project)?;
+    refuse_our_own(env, &location)?;
+    open(env, project, &location).await
+}
+
 async fn open(env: &Env, project: &Project, location: &Location) -> Result<Repository, Fault> {
     let mirrors = env.paths.mirrors();
     Repository::open(&env.git, location, &mirrors, &project.id.to_string()).await

@@ -39,7 +39,8 @@ pub async fn commits_ahead(
     base: &CommitId,
     tip: &CommitId,
 ) -> Result<u64, Fault> {
-    let count = ["rev-list", "--count", &format!("{base}..{tip}"), "--"];
+    // What came in with a merge of the base is not the branch's own.
+    let count = ["rev-list", "--first-parent", "--count", &format!("{base}..{tip}"), "--"];
     Ok(repository.call().args(count).text().await?.parse().unwrap_or(0))
 }
 

@@ -17,6 +17,7 @@
 //! `Timeout`, and `StorageFull`. Messages may quote git's own words: redact before they leave.
 
 pub mod branch_name;
+pub mod bring_up;
 mod checkout;
 pub mod commit;
 pub mod commit_id;

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::claim;
+use super::{approve, claim};
 use crate::base::{Fault, NodeId, TenantId, TicketId};
 use crate::jobs::{self, Enqueue};
 use crate::projects::Project;
@@ -14,25 +14,31 @@ use crate::tickets::states::{NodeStatus, Status};
 use crate::tickets::ticket::{self, Ticket};
 use crate::{params, sql};
 
-/// Starts the project's oldest queued tickets while it has places free.
+/// Starts the project's oldest queued tickets while it has places free. One that comes to wait for
+/// an approval takes no place, so the next gets its turn.
 pub fn start_waiting(tx: &mut Tx<'_>, tenant: TenantId, project: &Project) -> Result<(), Fault> {
     if let Some(why) = limits::month_crossed(tx, project)? {
         return limits::hold(tx, project, &why);
     }
-    let places = places(tx, project)?;
-    if places == 0 {
-        return Ok(());
+    loop {
+        let places = places(tx, project)?;
+        if places == 0 {
+            return Ok(());
+        }
+        let oldest = tx.list(
+            sql!("tickets.sql", "oldest_queued"),
+            params! { ":tenant": tenant, ":project": project.id, ":after": 0,
+            ":limit": crate::store::to_int(places) },
+            Ticket::from_row,
+        )?;
+        let mut has_paused = false;
+        for ticket in oldest {
+            has_paused |= enqueue_ready(tx, project, &ticket)? == Went::Paused;
+        }
+        if !has_paused {
+            return Ok(());
+        }
     }
-    let oldest = tx.list(
-        sql!("tickets.sql", "oldest_queued"),
-        params! { ":tenant": tenant, ":project": project.id, ":after": 0,
-        ":limit": crate::store::to_int(places) },
-        Ticket::from_row,
-    )?;
-    for ticket in oldest {
-        enqueue_ready(tx, tenant, ticket.id)?;
-    }
-    Ok(())
 }
 
 /// How many more of the project's tickets may run: none once its month is used up.
@@ -49,27 +55,43 @@ pub(super) fn places(read: &Read<'_>, project: &Project) -> Result<u64, Fault> {
 
 /// Starts whatever of a running ticket may start. Called after every recorded fact.
 pub fn advance(tx: &mut Tx<'_>, tenant: TenantId, ticket: TicketId) -> Result<(), Fault> {
-    match ticket::get(tx, tenant, ticket)?.status {
-        Status::Running => enqueue_ready(tx, tenant, ticket),
-        _ => Ok(()),
+    let ticket = ticket::get(tx, tenant, ticket)?;
+    if ticket.status != Status::Running {
+        return Ok(());
+    }
+    let project = super::project_of(tx, &ticket)?;
+    match enqueue_ready(tx, &project, &ticket)? {
+        Went::On => Ok(()),
+        Went::Paused => start_waiting(tx, tenant, &project),
     }
 }
 
-/// Enqueues a job for each node that may start, and lets those of editors wait to be claimed. A
-/// node that has a job keeps it: the queue refuses
-/// a second one for the same node.
-fn enqueue_ready(tx: &mut Tx<'_>, tenant: TenantId, ticket: TicketId) -> Result<(), Fault> {
-    let nodes = node::list(tx, tenant, ticket)?;
-    let edges = node::edges(tx, tenant, ticket)?;
-    let of = ticket::get(tx, tenant, ticket)?;
-    let project = super::project_of(tx, &of)?;
+/// Whether a ticket goes on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Went {
+    On,
+    /// It waits for an approval, and left its place to others.
+    Paused,
+}
+
+/// Enqueues a job for each node that may start, and lets those of editors wait to be claimed, unless
+/// a person has to approve that first. A node that has a job keeps it: the queue refuses a second
+/// one for the same node.
+fn enqueue_ready(tx: &mut Tx<'_>, project: &Project, ticket: &Ticket) -> Result<Went, Fault> {
+    let tenant = ticket.tenant;
+    let nodes = node::list(tx, tenant, ticket.id)?;
+    let edges = node::edges(tx, tenant, ticket.id)?;
     for ready in ready(&nodes, &edges) {
-        let mut same = nodes.iter().filter(|node| node.id == ready);
-        if let Some(node) = same.find(|node| claim::is_for_editor(&project, &of, node.kind)) {
-            claim::offer(tx, node)?;
+        let Some(next) = nodes.iter().find(|node| node.id == ready) else { continue };
+        if let Some((pause, about)) = approve::missing(tx, project, ticket, &nodes, next)? {
+            approve::ask(tx, ticket, pause, about)?;
+            return Ok(Went::Paused);
+        }
+        if claim::is_for_editor(project, ticket, next.kind) {
+            claim::offer(tx, next)?;
             continue;
         }
-        let job = RunNode { ticket, node: ready };
+        let job = RunNode { ticket: ticket.id, node: ready };
         let options = Enqueue { tenant: Some(tenant), ..Enqueue::default() };
         let job = jobs::enqueue(tx, &job, options)?.id();
         tx.run_one(
@@ -77,7 +99,7 @@ fn enqueue_ready(tx: &mut Tx<'_>, tenant: TenantId, ticket: TicketId) -> Result<
             params! { ":tenant": tenant, ":id": ready, ":job": job },
         )?;
     }
-    Ok(())
+    Ok(Went::On)
 }
 
 /// The queued nodes whose every parent has ended.

@@ -1,17 +1,30 @@
 //! Trying a ticket again that did not land.
 
-use super::advance;
-use super::record::{add_round, next_ordinal};
+use super::rounds::{add_round, next_ordinal};
+use super::{advance, people};
 use crate::base::{Code, Fault, TenantId, TicketId};
 use crate::store::Tx;
 use crate::tickets::node::{self, NewNode, Node};
-use crate::tickets::states::{NodeStatus, Status};
+use crate::tickets::states::{NodeStatus, Pause, Status};
 use crate::tickets::ticket::{self, Ticket};
 use crate::tickets::timeline::{self, Happened, Line};
-use crate::tickets::{contract, dependencies};
+use crate::tickets::{contract, dependencies, questions};
 use crate::{params, sql};
 
-/// Tries a ticket again that did not land, from its branch as it stands.
+/// What is answered to a step that waits until something is out of its way.
+pub const GO_ON: &str = "Go on";
+
+/// Whether the ticket waits to be told that what stood in its way is gone.
+fn is_held(tx: &Tx<'_>, ticket: &Ticket) -> Result<bool, Fault> {
+    if ticket.status != Status::AwaitingInput {
+        return Ok(false);
+    }
+    let open = questions::open(tx, ticket.tenant, ticket.id)?;
+    Ok(open.is_some_and(|open| open.pause == Some(Pause::Hold)))
+}
+
+/// Tries a ticket again that did not land, from its branch as it stands. One that waits until
+/// something is out of its way goes on.
 pub fn retry(
     tx: &mut Tx<'_>,
     tenant: TenantId,
@@ -19,6 +32,9 @@ pub fn retry(
     actor: &str,
 ) -> Result<Ticket, Fault> {
     let ticket = ticket::get(tx, tenant, id)?;
+    if is_held(tx, &ticket)? {
+        return people::answer(tx, tenant, id, actor, GO_ON);
+    }
     if !matches!(ticket.status, Status::Failed | Status::Timeout | Status::Cancelled) {
         let message = format!(
             "{} is {}; only a failed, timed-out or cancelled ticket can be tried again.",

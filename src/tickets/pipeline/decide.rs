@@ -14,6 +14,13 @@ pub enum Verdict {
         /// What is wrong, for the next round.
         findings: String,
     },
+    /// What was checked is not what would land: the branch or its base has changed since.
+    Outdated {
+        /// What an agent has to do before the checks run again, if one has.
+        with: Option<NodeKind>,
+        /// What is wrong, for that agent.
+        findings: String,
+    },
     /// It cannot go on.
     Bad {
         /// Why.
@@ -36,6 +43,13 @@ pub enum Step {
         /// What the round must set right.
         findings: String,
     },
+    /// Has an agent see to it where one has to, checks again, and tries again to land.
+    Again {
+        /// What the agent does.
+        with: Option<NodeKind>,
+        /// What it must set right.
+        findings: String,
+    },
     /// Ends as failed.
     Fail {
         /// Why.
@@ -53,6 +67,9 @@ pub enum Step {
 pub fn decide(kind: NodeKind, verdict: Verdict, rounds: u32, rounds_max: u32) -> Step {
     match verdict {
         Verdict::Good | Verdict::NotNeeded => Step::GoOn,
+        // Whatever it found, the work is on the base branch.
+        _ if kind == NodeKind::DeployVerify => Step::GoOn,
+        Verdict::Outdated { with, findings } => Step::Again { with, findings },
         Verdict::Bad { reason } => Step::Fail { reason },
         Verdict::OutOfTime { reason } => Step::TimeOut { reason },
         Verdict::NotYet { findings } if rounds < rounds_max => Step::AnotherRound { findings },
@@ -85,6 +102,13 @@ mod tests {
         let step = decide(NodeKind::Verification, not_yet(), 1, 3);
 
         assert_eq!(step, Step::AnotherRound { findings: "test.sh fails".to_owned() });
+    }
+
+    #[test]
+    fn what_looks_at_a_deployment_undoes_no_landing() {
+        for verdict in [not_yet(), Verdict::Bad { reason: "down".to_owned() }] {
+            assert_eq!(decide(NodeKind::DeployVerify, verdict, 1, 1), Step::GoOn);
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::jobs;
 use crate::store::Tx;
 use crate::tickets::contract;
 use crate::tickets::dependencies::{self, CHILDREN_MAX};
+use crate::tickets::landing;
 use crate::tickets::node;
 use crate::tickets::questions;
 use crate::tickets::states::{AssertionState, GraphStatus, NodeKind, NodeStatus, Status};
@@ -66,6 +67,10 @@ pub(super) fn fail(
     status: Status,
     reason: &str,
 ) -> Result<(), Fault> {
+    if landing::landed(tx, ticket.tenant, ticket.id)?.is_some() {
+        // The work is on the base branch, whatever happened after that.
+        return succeed(tx, ticket);
+    }
     let reason = text::cut(reason, REASON_MAX);
     let said = format!("Ended as {status}: {}", text::first_line(&reason));
     let words = End {

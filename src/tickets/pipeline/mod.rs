@@ -4,12 +4,14 @@
 //!
 //! [`plan`] says which nodes a ticket has; [`mod@advance`], which of them may start and which
 //! tickets have a place; [`record`], what a node's run came to; [`decide`], what follows from it;
-//! [`end`], how a ticket ends and what that means for those that wait for it; [`heal`], what to do
-//! where one stands still; [`people`], [`again`] and [`replace`] are what callers do to it;
-//! [`claim`], how agents in editors come to their nodes.
+//! [`rounds`], what is done again; [`approve`], what starts only after a person's word; [`end`], how
+//! a ticket ends and what that means for those that wait for it; [`heal`], what to do where one
+//! stands still; [`people`], [`again`] and [`replace`] are what callers do to it; [`claim`], how
+//! agents in editors come to their nodes.
 
 pub mod advance;
 pub mod again;
+pub mod approve;
 pub mod claim;
 pub mod decide;
 pub mod end;
@@ -18,6 +20,7 @@ pub mod people;
 pub mod plan;
 pub mod record;
 pub mod replace;
+pub mod rounds;
 
 pub use advance::{advance, start_waiting};
 

@@ -3,8 +3,9 @@
 use super::{advance, end};
 use crate::base::{Code, Fault, TenantId, TicketId, text};
 use crate::store::{Read, Tx};
+use crate::tickets::data_operation::{self, RunState};
 use crate::tickets::node::{self, Node};
-use crate::tickets::states::{NodeKind, NodeStatus, Status};
+use crate::tickets::states::{NodeKind, NodeStatus, Pause, Status};
 use crate::tickets::ticket::{self, Ticket};
 use crate::tickets::timeline::{self, Happened, Line};
 use crate::tickets::{landing, questions};
@@ -30,11 +31,8 @@ pub fn cancel(
         );
         return Err(Fault::new(Code::NotCancellable, message));
     }
-    if is_landing(tx, &ticket)? {
-        let message = format!(
-            "{} is being put on its base branch at this moment; it cannot be cancelled any more.",
-            ticket.reference()
-        );
+    if let Some(what) = cannot_be_stopped(tx, &ticket)? {
+        let message = format!("{} {what}; it cannot be cancelled any more.", ticket.reference());
         return Err(Fault::new(Code::NotCancellable, message));
     }
     let why = match reason.map(str::trim).filter(|reason| !reason.is_empty()) {
@@ -45,11 +43,29 @@ pub fn cancel(
     ticket::get(tx, tenant, id)
 }
 
-/// Whether the base branch may move at any moment: the intent is written and its outcome is not.
-pub(in crate::tickets) fn is_landing(read: &Read<'_>, ticket: &Ticket) -> Result<bool, Fault> {
-    let nodes = node::list(read, ticket.tenant, ticket.id)?;
+/// What of a ticket cannot be called back: the base branch has moved or may at any moment, or its
+/// script is changing live data. The intent is written and its outcome is not.
+pub(in crate::tickets) fn cannot_be_stopped(
+    read: &Read<'_>,
+    ticket: &Ticket,
+) -> Result<Option<&'static str>, Fault> {
+    let (tenant, id) = (ticket.tenant, ticket.id);
+    if landing::landed(read, tenant, id)?.is_some() {
+        return Ok(Some("is on its base branch already"));
+    }
+    let nodes = node::list(read, tenant, id)?;
     let lands = |node: &Node| node.kind == NodeKind::Land && node.status == NodeStatus::Running;
-    Ok(nodes.iter().any(lands) && landing::intended(read, ticket.tenant, ticket.id)?.is_some())
+    if !nodes.iter().any(lands) {
+        return Ok(None);
+    }
+    let run = data_operation::newest(read, tenant, id)?;
+    Ok(if landing::intended(read, tenant, id)?.is_some() {
+        Some("is being put on its base branch at this moment")
+    } else if run.is_some_and(|run| run.state == RunState::Intended) {
+        Some("is changing live data at this moment")
+    } else {
+        None
+    })
 }
 
 /// Answers the question a ticket waits on. The node that asked goes on, on the same branch.
@@ -70,6 +86,18 @@ pub fn answer(
     if said.is_empty() {
         return Err(Fault::argument("message", "an answer needs some text"));
     }
+    match question.pause {
+        Some(pause) if pause.is_approval() => {
+            let message = format!(
+                "{} waits for an approval (`{pause}`), which is more than an answer: give it with \
+                 approve_ticket or on the ticket's page.",
+                ticket.reference()
+            );
+            return Err(Fault::new(Code::NotAwaitingInput, message));
+        }
+        Some(Pause::Unclear) => settle_run(tx, &ticket, said)?,
+        _ => {}
+    }
     if !questions::answer(tx, tenant, question.id, said, actor)? {
         return Err(Fault::new(Code::NotAwaitingInput, "Somebody else has just answered."));
     }
@@ -86,4 +114,22 @@ pub fn answer(
     let project = super::project_of(tx, &ticket)?;
     advance::start_waiting(tx, tenant, &project)?;
     ticket::get(tx, tenant, id)
+}
+
+/// The answers to whether a script ran that was cut short.
+pub const WAS_APPLIED: &str = "It was applied";
+/// See [`WAS_APPLIED`].
+pub const WAS_NOT_APPLIED: &str = "It was not applied";
+
+/// Takes a person's word on a run that nobody saw the end of.
+fn settle_run(tx: &mut Tx<'_>, ticket: &Ticket, said: &str) -> Result<(), Fault> {
+    let state = match said {
+        WAS_APPLIED => RunState::Applied,
+        WAS_NOT_APPLIED => RunState::Abandoned,
+        _ => {
+            let expected = format!("expected {WAS_APPLIED:?} or {WAS_NOT_APPLIED:?}");
+            return Err(Fault::argument("message", expected));
+        }
+    };
+    data_operation::settle(tx, ticket.tenant, ticket.id, state)
 }

@@ -2,15 +2,16 @@
 //! to for the ticket, and the job that comes next.
 
 use super::decide::{Step, Verdict, decide};
-use super::{advance, end};
+use super::rounds::{add_landing, add_round, rounds, rounds_max};
+use super::{advance, end, plan};
 use crate::base::{Fault, NodeId, TenantId, TicketId, text};
-use crate::projects::Project;
 use crate::store::{Hash, Read, Tx, to_int};
-use crate::tickets::node::{self, NewNode, Node};
-use crate::tickets::states::{GraphStatus, NodeKind, NodeStatus, Status};
+use crate::tickets::limits;
+use crate::tickets::node::{self, Node};
+use crate::tickets::questions::{self, Asking};
+use crate::tickets::states::{GraphStatus, NodeKind, NodeStatus, Origin, Status};
 use crate::tickets::ticket::{self, Ticket};
 use crate::tickets::timeline::{self, Happened, Line, SERVER};
-use crate::tickets::{limits, questions};
 use crate::{params, sql};
 
 /// How often a ticket is put back because the server or its process went away, for each try of a
@@ -53,11 +54,24 @@ pub fn start(
     {
         return Ok(None);
     }
+    if let Some(pass) = current_pass(tx, &node)? {
+        let set = params! { ":tenant": tenant, ":id": node.ticket, ":pass": pass };
+        tx.run_one(sql!("tickets.sql", "set_pass"), set)?;
+    }
     let by = agent.map_or_else(String::new, |agent| format!(" with agent {agent}"));
     note(tx, &node, Happened::NodeStarted, &format!("{} started{by}.", node.name))?;
     let ticket = ticket::get(tx, tenant, node.ticket)?;
     let node = node::find(tx, tenant, node_id)?;
     Ok(node.map(|node| (ticket, node)))
+}
+
+/// The pass that a node is of, in a ticket of the fixed five. The checks and the landing after them
+/// belong to the last.
+fn current_pass(read: &Read<'_>, node: &Node) -> Result<Option<u32>, Fault> {
+    let ticket = ticket::get(read, node.tenant, node.ticket)?;
+    let passes = plan::FIVE_PASSES.iter().position(|kind| *kind == node.kind);
+    let pass = passes.and_then(|at| u32::try_from(at + 1).ok());
+    Ok(pass.filter(|_| ticket.origin == Origin::FivePassV1))
 }
 
 /// Whether the node's ticket runs or may begin to: others may have taken the project's places since
@@ -185,6 +199,8 @@ pub struct Left {
     pub cost_micros: u64,
     /// Commits on the branch that are not on the base.
     pub checkpoint_commits: Option<u64>,
+    /// The tip of the branch that a check looked at.
+    pub head: Option<String>,
 }
 
 /// Notes how a node ended, and takes the ticket to its next step. `false` where the result came too
@@ -205,8 +221,12 @@ pub fn finish(
     let (rounds, rounds_max) = (rounds(&nodes), rounds_max(tx, &ticket, &project)?);
     let step = decide(node.kind, verdict, rounds, rounds_max);
     match limits::bounded(tx, &ticket, &project, node.kind, step)? {
-        Step::GoOn if node.kind == NodeKind::Land => end::succeed(tx, &ticket)?,
+        Step::GoOn if is_last(tx, node)? => end::succeed(tx, &ticket)?,
         Step::GoOn => advance(tx, tenant, ticket.id)?,
+        Step::Again { with, findings } => {
+            add_landing(tx, tenant, node, &nodes, with, &findings)?;
+            advance(tx, tenant, ticket.id)?;
+        }
         Step::AnotherRound { findings } => {
             let said = format!("{} asked for another round.", node.name);
             note(tx, node, Happened::AnotherRound, &said)?;
@@ -217,6 +237,15 @@ pub fn finish(
         Step::TimeOut { reason } => end::fail(tx, &ticket, Status::Timeout, &reason)?,
     }
     Ok(true)
+}
+
+/// Whether a ticket has succeeded once this node is done well.
+fn is_last(read: &Read<'_>, node: &Node) -> Result<bool, Fault> {
+    Ok(match node.kind {
+        NodeKind::DeployVerify => true,
+        NodeKind::Land => node::waiting_for(read, node)?.is_empty(),
+        _ => false,
+    })
 }
 
 /// Closes the node's row, if it is still this start's to close.
@@ -231,6 +260,7 @@ fn close(
         Verdict::Good => (NodeStatus::Succeeded, None),
         Verdict::NotNeeded => (NodeStatus::Skipped, None),
         Verdict::NotYet { findings: reason }
+        | Verdict::Outdated { findings: reason, .. }
         | Verdict::Bad { reason }
         | Verdict::OutOfTime { reason } => (NodeStatus::Failed, Some(reason.as_str())),
     };
@@ -268,7 +298,7 @@ fn write(
         params! { ":tenant": tenant, ":id": node.id, ":attempt": node.attempt,
         ":status": closing.status.word(), ":summary": left.summary, ":report": left.report,
         ":failure_reason": closing.reason, ":wants_round": closing.wants_round,
-        ":model": left.model, ":log": left.log,
+        ":head": left.head, ":model": left.model, ":log": left.log,
         ":log_lines": to_int(left.log_lines), ":exit_code": left.exit_code,
         ":turns": to_int(left.turns), ":input": to_int(left.input_tokens),
         ":output": to_int(left.output_tokens), ":cost": to_int(left.cost_micros),
@@ -277,23 +307,22 @@ fn write(
     Ok(changed == 1)
 }
 
-/// Notes that a node's agent asks a person something. The ticket waits; its place goes to another.
+/// Notes that a node asks a person something. The ticket waits; its place goes to another.
 pub fn ask(
     tx: &mut Tx<'_>,
     tenant: TenantId,
     node: &Node,
     left: &Left,
-    question: &str,
-    choices: &[String],
+    asking: &Asking,
 ) -> Result<bool, Fault> {
     let waits = Closing { status: NodeStatus::AwaitingInput, reason: None, wants_round: false };
     if !write(tx, tenant, node, waits, left)? {
         return Ok(false);
     }
     add_up(tx, tenant, node, left)?;
-    questions::ask(tx, tenant, node.ticket, node.id, question, choices)?;
+    questions::ask(tx, tenant, node.ticket, node.id, asking)?;
     set_status(tx, tenant, node, Status::AwaitingInput)?;
-    let said = format!("{} asks: {question}", node.name);
+    let said = format!("{} asks: {}", node.name, asking.text);
     note(tx, node, Happened::Asked, &said)?;
     let ticket = ticket::get(tx, tenant, node.ticket)?;
     let project = super::project_of(tx, &ticket)?;
@@ -333,66 +362,12 @@ pub fn interrupt(tx: &mut Tx<'_>, tenant: TenantId, node: &Node) -> Result<bool,
     Ok(false)
 }
 
-/// Whether another round of work may still be asked for.
-pub fn has_rounds_left(read: &Read<'_>, ticket: &Ticket) -> Result<bool, Fault> {
-    let project = super::project_of(read, ticket)?;
-    let nodes = node::list(read, ticket.tenant, ticket.id)?;
-    Ok(rounds(&nodes) < rounds_max(read, ticket, &project)?)
-}
-
-/// How many rounds a ticket may have: every try of a person's brings as many again.
-fn rounds_max(read: &Read<'_>, ticket: &Ticket, project: &Project) -> Result<u32, Fault> {
-    let tries = timeline::retries(read, ticket.tenant, ticket.id)? + 1;
-    Ok(project.settings.limits.implement_rounds.saturating_mul(tries))
-}
-
-/// Rounds of work that a graph has had or is having.
-fn rounds(nodes: &[Node]) -> u32 {
-    let implement = nodes.iter().filter(|node| node.kind == NodeKind::Implement);
-    u32::try_from(implement.count()).unwrap_or(u32::MAX)
-}
-
-/// Adds a round of work after `after`, with the checks that look at it, and lets whatever waited
-/// for `after` wait for the last of them.
-pub(super) fn add_round(
+pub(super) fn note(
     tx: &mut Tx<'_>,
-    tenant: TenantId,
-    after: &Node,
-    nodes: &[Node],
-    findings: &str,
+    node: &Node,
+    happened: Happened,
+    said: &str,
 ) -> Result<(), Fault> {
-    let waiting = node::waiting_for(tx, after)?;
-    let mut kinds = vec![NodeKind::Implement];
-    if after.kind == NodeKind::Review || nodes.iter().any(|node| node.kind == NodeKind::Review) {
-        kinds.push(NodeKind::Review);
-    }
-    if !kinds.contains(&after.kind) {
-        kinds.push(after.kind);
-    }
-    let mut last = after.id;
-    for (step, kind) in (1_i64..).zip(kinds) {
-        let new = NewNode {
-            ticket: after.ticket,
-            position: after.position + step,
-            kind,
-            ordinal: next_ordinal(nodes, kind),
-            brief: (kind == NodeKind::Implement).then_some(findings),
-            parents: &[last],
-        };
-        last = node::add(tx, tenant, &new)?;
-    }
-    for waits in waiting {
-        node::wait_for(tx, waits, after, last)?;
-    }
-    Ok(())
-}
-
-/// The number of the next node of a kind.
-pub(super) fn next_ordinal(nodes: &[Node], kind: NodeKind) -> u32 {
-    nodes.iter().filter(|node| node.kind == kind).map(Node::ordinal).max().unwrap_or(0) + 1
-}
-
-pub(super) fn note(tx: &mut Tx<'_>, node: &Node, what: Happened, said: &str) -> Result<(), Fault> {
-    let line = Line { happened: what, actor: SERVER, text: said, node: Some(&node.name) };
+    let line = Line { happened, actor: SERVER, text: said, node: Some(&node.name) };
     timeline::record(tx, node.tenant, node.ticket, line)
 }

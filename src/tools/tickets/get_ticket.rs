@@ -46,8 +46,9 @@ struct Output {
     input_tokens: u64,
     /// Tokens written by models so far.
     output_tokens: u64,
-    /// How putting it on the base branch went: `merged`, `conflicts`, `checkout_dirty` and the
-    /// like.
+    /// How putting it on the base branch went or goes: `merged`; `conflicts` with what others
+    /// landed; `verification_failed` together with it; `checkout_dirty` where a checkout of the
+    /// base branch has changes that nobody committed.
     auto_merge_status: Option<String>,
     /// How often it was held for lack of credit.
     credit_block_count: u64,
@@ -175,7 +176,10 @@ impl Tool for GetTicket {
         let done = Done::new(Remembered(shown), summary);
         let of = json!({ "ticket": named });
         Ok(match (status, asks) {
-            (_, true) => done.next("Answer its question", "reply_ticket", of),
+            (_, Some(Asks::Answer)) => done.next("Answer its question", "reply_ticket", of),
+            (_, Some(Asks::Approval)) => {
+                done.next("See what is to be approved", "get_ticket_graph", of)
+            }
             (Status::Failed | Status::Timeout | Status::Cancelled, _) => {
                 done.next("Try it again", "retry_ticket", of)
             }
@@ -184,14 +188,21 @@ impl Tool for GetTicket {
     }
 }
 
+/// What a ticket waits for a person to give.
+#[derive(Clone, Copy)]
+enum Asks {
+    Answer,
+    Approval,
+}
+
 /// The answer about a ticket, as it is kept until somebody writes: whoever waits for a ticket asks
 /// every few seconds.
 pub struct Remembered(Arc<Shown>);
 
-/// The answer, and whether the ticket waits for one from a person.
+/// The answer, and what the ticket waits for a person to give.
 struct Shown {
     output: Output,
-    asks: bool,
+    asks: Option<Asks>,
 }
 
 impl Serialize for Remembered {
@@ -242,7 +253,11 @@ fn show(read: &Read<'_>, actor: &Actor, ticket: Ticket) -> Result<Shown, Fault> 
         depends_on_tickets: digest.parents.iter().map(related).collect(),
         follow_on_tickets: digest.children.iter().map(related).collect(),
     };
-    Ok(Shown { output, asks: digest.question.is_some() })
+    let asks = digest.question.map(|asked| match asked.pause {
+        Some(pause) if pause.is_approval() => Asks::Approval,
+        _ => Asks::Answer,
+    });
+    Ok(Shown { output, asks })
 }
 
 fn graph(digest: &Digest<Outline>) -> GraphSummary {

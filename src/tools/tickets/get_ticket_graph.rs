@@ -7,7 +7,7 @@ use crate::base::{Fault, Millis, NodeId, TicketId};
 use crate::store::Read;
 use crate::tickets::claims::{self, Claim};
 use crate::tickets::node::{self, Edge, Node};
-use crate::tickets::states::{GraphStatus, NodeKind, NodeStatus, Origin};
+use crate::tickets::states::{GraphStatus, NodeKind, NodeStatus, Origin, Pause};
 use crate::tickets::{Ticket, questions};
 use crate::tools::{Cx, Done, Effect, Family, Tool};
 
@@ -131,7 +131,11 @@ struct QuestionWire {
     text: String,
     /// Answers to choose from; empty where any text will do.
     choices: Vec<String>,
-    /// The node that asks.
+    /// The step that waits for an approval, to be given with `approve_ticket`: `plan`, `land` or
+    /// `apply`. Or `hold` and `unclear`, which are answered with `reply_ticket`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    step: Option<Pause>,
+    /// The node that asks, or whose work is to be approved.
     node_ref: String,
     /// When it was asked. ISO 8601, UTC.
     asked_at: String,
@@ -175,6 +179,7 @@ fn show(read: &Read<'_>, ticket: &Ticket) -> Result<Output, Fault> {
     let question = questions::open(read, ticket.tenant, ticket.id)?.map(|open| QuestionWire {
         text: open.text,
         choices: open.choices,
+        step: open.pause,
         node_ref: name_of(open.node),
         asked_at: open.asked_at.iso(),
     });

@@ -1,6 +1,7 @@
 //! The tickets family. Field names, presence and codes are those of the published tickets contract
 //! (Tickets MCP Tool Schemas); what it leaves open is written into each tool's description.
 
+mod approve_ticket;
 mod ask_person;
 mod attach;
 mod attach_evidence;
@@ -31,6 +32,7 @@ mod submit_node_report;
 mod work;
 pub mod wire;
 
+pub use approve_ticket::ApproveTicket;
 pub use ask_person::AskPerson;
 pub use attach_evidence::AttachEvidence;
 pub use cancel_ticket::CancelTicket;

@@ -8,6 +8,8 @@ use super::wire::{self, OneTicket};
 use crate::accounts::Feature;
 use crate::base::Fault;
 use crate::tickets::pipeline::people::{self, ANSWER_MAX};
+use crate::tickets::questions;
+use crate::tickets::states::Pause;
 use crate::tools::{Cx, Done, Effect, Family, Tool};
 
 /// Answers the question a ticket waits on.
@@ -28,8 +30,10 @@ impl Tool for ReplyTicket {
     const TITLE: &'static str = "Answer a ticket's question";
     const ABOUT: &'static str = "Answers the question of a ticket that is `awaiting_input`. The \
         agent that asked goes on with the answer, on the same branch. `get_ticket_graph` shows the \
-        question and its choices. Never put a secret into the message. Fails with \
-        NOT_AWAITING_INPUT where nothing is asked.";
+        question and its choices. Never put a secret into the message. A ticket that waits until \
+        something is out of its way, such as changes in a checkout of the base branch, goes on \
+        with any answer. Fails with NOT_AWAITING_INPUT where nothing is asked, and where an \
+        approval is: that is given with `approve_ticket`.";
     const FAMILY: Family = Family::Tickets;
     const EFFECT: Effect = Effect::Writes;
     const IDEMPOTENT: bool = false;
@@ -48,6 +52,11 @@ impl Tool for ReplyTicket {
         let ticket = cx
             .write(move |tx, actor| {
                 let ticket = super::find(tx, actor, &input.ticket)?;
+                if let Some(open) = questions::open(tx, actor.tenant, ticket.id)?
+                    && open.pause == Some(Pause::Unclear)
+                {
+                    super::approve_ticket::check(tx, actor, Pause::Unclear)?;
+                }
                 let label = actor.label();
                 let said = &input.message;
                 let answered = people::answer(tx, actor.tenant, ticket.id, &label, said)?;

@@ -25,8 +25,9 @@ impl Tool for RetryTicket {
     const TITLE: &'static str = "Retry a ticket";
     const ABOUT: &'static str = "Tries a failed, timed-out or cancelled ticket again: the same \
         ticket, from its branch as it stands, at the node where it stopped. A check that was not \
-        satisfied gets another round of work with what it found. Fails with NOT_RETRYABLE where \
-        the ticket is under way or has landed.";
+        satisfied gets another round of work with what it found. A ticket that waits until \
+        something is out of its way goes on. Fails with NOT_RETRYABLE where the ticket is under \
+        way or has landed.";
     const FAMILY: Family = Family::Tickets;
     const EFFECT: Effect = Effect::Writes;
     const IDEMPOTENT: bool = false;

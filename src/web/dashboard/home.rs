@@ -173,7 +173,12 @@ fn waits(read: &Read<'_>, actor: &Actor, now: Millis) -> Result<Vec<Wait>, Fault
     for asked in questions::waiting(read, actor.tenant, SHOWN)? {
         let Some(ticket) = ticket::find(read, actor.tenant, asked.ticket)? else { continue };
         let why = (&*asked.text, asked.asked_at);
-        waits.push(Wait::of(&ticket, why, ("#question", "Answer"), now));
+        let act = match asked.pause {
+            Some(pause) if pause.is_approval() => "Decide",
+            Some(_) => "Look",
+            None => "Answer",
+        };
+        waits.push(Wait::of(&ticket, why, ("#question", act), now));
     }
     for status in [Status::Failed, Status::Timeout] {
         for ticket in ticket::list(read, actor.tenant, Of::Tenant, Some(status), SHOWN, None)? {

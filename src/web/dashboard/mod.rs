@@ -41,6 +41,7 @@ pub fn routes(site: Site) -> Router {
         .route("/tickets/{ticket}/retry", post(ticket::retry))
         .route("/tickets/{ticket}/answer", post(ticket::answer))
         .route("/tickets/{ticket}/attachments/{file}", get(attachment::show))
+        .route("/tickets/{ticket}/decide", post(ticket::decide))
         .route("/tickets/{ticket}/nodes/{node}/log", get(node_log::show))
         .route("/tickets/{ticket}/proofs/{proof}/log", get(node_log::show_proof))
         .route("/projects", get(projects::show))

@@ -58,6 +58,7 @@ impl Notice {
         let text = match did {
             "cancelled" => "The ticket is cancelled. Its branch stays.",
             "retried" => "The ticket is tried again, from where it stopped.",
+            "decided" => "The decision is noted, and the ticket goes on from it.",
             "answered" => "The answer is on its way to the agent.",
             "revoked" => "The key is revoked. Calls with it are refused from now on.",
             _ => return None,

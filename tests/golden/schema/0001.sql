@@ -220,6 +220,22 @@ INSERT INTO questions (
     '["olive", "machine"]', 7, 'machine', 'user:ada', 7, 7
 );
 
+INSERT INTO questions (
+    id, tenant_id, ticket_id, node_id, text, choices, pause, asked_at, decision, answer,
+    answered_by, answered_at, closed_at
+) VALUES (
+    x'00000000000000000000000000000011', x'00000000000000000000000000000001',
+    x'00000000000000000000000000000007', x'0000000000000000000000000000000a',
+    'May it be applied?', '[]', 'apply', 7, 'approve', 'It is safe.', 'user ada@acme.test', 7, 7
+);
+
+INSERT INTO data_operations (
+    approval_id, tenant_id, ticket_id, commit_sha, state, started_at, ended_at
+) VALUES (
+    x'00000000000000000000000000000011', x'00000000000000000000000000000001',
+    x'00000000000000000000000000000007', 'b2', 'applied', 7, 8
+);
+
 INSERT INTO ticket_events (
     n, tenant_id, ticket_id, at, kind, actor, text
 ) VALUES (

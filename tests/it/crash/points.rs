@@ -25,6 +25,7 @@ const CHECKING: &[(Stop, u32)] = &[(Stop::CheckEnded, 1), (Stop::ProcessWorks, 6
 const KEEPING: &[(Stop, u32)] = &[(Stop::BlobWritten, 2), (Stop::BlobNamed, 3)];
 const RECORDING: &[(Stop, u32)] = &[(Stop::NodeDone, 3), (Stop::NodeRecorded, 2)];
 const LANDING: &[(Stop, u32)] = &[(Stop::LandingIntended, 1), (Stop::BaseMoved, 1)];
+const APPLYING: &[Stop] = &[Stop::ScriptIntended, Stop::ScriptEnded];
 const LANDED: &[(Stop, u32)] = &[(Stop::BaseLanded, 2), (Stop::LandingSettled, 1)];
 
 /// The points that only the first start on a directory passes.
@@ -41,7 +42,8 @@ fn every_point_is_one_at_which_a_test_kills() {
     let sweeps =
         [ACCEPTING, COMMITTING, STARTING, WORKING, CHECKING, KEEPING, RECORDING, LANDING, LANDED];
     let held: BTreeSet<Stop> = sweeps.concat().into_iter().map(|(point, _)| point).collect();
-    let held: BTreeSet<Stop> = held.into_iter().chain(MAKING.iter().copied()).collect();
+    let others = MAKING.iter().chain(APPLYING).copied();
+    let held: BTreeSet<Stop> = held.into_iter().chain(others).collect();
 
     assert_eq!(held, Stop::ALL.iter().copied().collect());
 }
@@ -91,6 +93,43 @@ fn killed_while_what_a_node_came_to_is_recorded() {
 #[test]
 fn killed_while_the_base_moves() {
     sweep(LANDING);
+}
+
+/// An agent that writes the script of a data operation; applied, it adds a line to the data.
+const SCRIPT: &str = r#"if is implement; then mkdir -p data-operations
+    echo "[ \"\$1\" = --dry-run ] || echo line >>$STAGE/live" \
+        >"data-operations/$ASSAY_TICKET.sh"; fi"#;
+
+#[test]
+fn killed_while_live_data_is_changed() {
+    for (point, applied) in APPLYING.iter().zip([false, true]) {
+        let house = House::new(SCRIPT);
+        let server = house.serve_held(*point, 1);
+        let asked = json!({ "title": "Add a line", "kind": "data_operation", "preset": "trivial" });
+        let (_, said) = server.try_call("dispatch_ticket", &asked).unwrap();
+        let ticket = said["data"]["ticket"]["ticketRef"].as_str().unwrap().to_owned();
+        let approve = json!({ "ticket": ticket, "step": "apply", "decision": "approve" });
+        server.until(&ticket, "awaiting_input");
+        server.call("approve_ticket", &approve);
+        until(point.word(), || house.path(HELD).exists().then_some(()));
+        server.signal(Signal::KILL);
+        drop(server);
+
+        let server = house.serve();
+        let asked = server.until(&ticket, "awaiting_input");
+
+        assert!(asked["humanActions"][0].as_str().unwrap().contains("was it applied?"), "{point}");
+        let answer = if applied { "It was applied" } else { "It was not applied" };
+        server.call("reply_ticket", &json!({ "ticket": ticket, "message": answer }));
+        if !applied {
+            server.until(&ticket, "awaiting_input");
+            server.call("approve_ticket", &approve);
+        }
+        let digest = server.until(&ticket, "succeeded");
+        house.landed(&digest);
+        assert_eq!(fs::read_to_string(house.path("live")).unwrap(), "line\n", "{point}");
+        house.close(server);
+    }
 }
 
 #[test]

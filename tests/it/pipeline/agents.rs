@@ -212,7 +212,7 @@ async fn the_key_of_an_agent_is_never_shown_and_dies_with_its_node() {
 }
 
 #[tokio::test]
-async fn a_ticket_that_landed_leaves_its_branch_and_no_worktree() {
+async fn a_ticket_that_landed_leaves_neither_branch_nor_worktree() {
     let stage = Stage::new(ADDS_A_FILE).await;
 
     let digest = stage.ends("succeeded").await;
@@ -220,6 +220,6 @@ async fn a_ticket_that_landed_leaves_its_branch_and_no_worktree() {
     assert!(!stage.path("data/worktrees").join(digest.id()).exists());
     let listed = stage.git(&["worktree", "list", "--porcelain"]);
     assert_eq!(listed.matches("worktree ").count(), 1, "{listed}");
-    stage.git(&["rev-parse", "--verify", &digest.branch()]);
+    assert_eq!(stage.git(&["branch", "--list", "agent/*"]), "");
     stage.close().await;
 }

@@ -4,6 +4,11 @@
 mod agent_keys;
 mod agents;
 mod editors;
+mod approvals;
+mod clearing;
+mod data_operations;
+mod examples;
+mod kinds;
 mod landing;
 mod names;
 mod people;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use assay::accounts::keys::{self, NewKey};
 use assay::accounts::{KeyScope, Plan, tenants};
 use assay::app::{App, Opening};
-use assay::base::{Clock, Entropy, Fault, RateLimit, Secret};
+use assay::base::{Clock, Entropy, Fault, RateLimit, Secret, TicketId};
 use assay::projects::agents::Profile;
 use assay::projects::settings::Settings;
 use assay::projects::{self, NewProject};
@@ -116,13 +116,35 @@ impl Stage {
 
     /// Calls a tool.
     pub(super) async fn try_call(&self, tool: &str, args: Value) -> Result<Value, Fault> {
+        self.call_as(&self.caller, tool, args).await
+    }
+
+    /// Another caller of the tenant, with a key that `made_by` made.
+    pub(super) async fn caller(&self, made_by: &'static str, ticket: Option<&str>) -> Caller {
+        let tenant = self.caller.actor.tenant;
+        let ticket = ticket.map(|id| TicketId::from_uuid(id.parse().unwrap()));
+        let make = move |tx: &mut Tx<'_>| {
+            let plain = NewKey::plain("other", KeyScope::McpFull, made_by);
+            keys::create(tx, tenant, &NewKey { ticket, ..plain }).map(|(_, key)| key)
+        };
+        let key = self.app.env().db.write(make).await.unwrap();
+        self.app.gate().caller(Some(&key)).await.unwrap()
+    }
+
+    /// Calls a tool as somebody else.
+    pub(super) async fn call_as(
+        &self,
+        caller: &Caller,
+        tool: &str,
+        args: Value,
+    ) -> Result<Value, Fault> {
         let context = CallContext {
             via: "mcp",
             progress: None,
             cancel: CancellationToken::new(),
             request: Entropy::system().id(Clock::system().now()),
         };
-        Ok(self.app.gate().call(&self.caller, tool, args, context).await?.value())
+        Ok(self.app.gate().call(caller, tool, args, context).await?.value())
     }
 
     /// Calls a tool with another key than the stage's own.
@@ -184,7 +206,13 @@ impl Stage {
             }
         };
         let seen = tokio::time::timeout(PATIENCE, looks).await;
-        seen.unwrap_or_else(|_| panic!("{ticket} never came to be {status}"))
+        match seen {
+            Ok(digest) => digest,
+            Err(_) => {
+                let digest = self.digest(ticket).await.0;
+                panic!("{ticket} never came to be {status}: {digest:#}")
+            }
+        }
     }
 
     /// Files a ticket and waits until it stands somewhere.
@@ -218,6 +246,19 @@ impl Stage {
     /// The first column of a query's rows.
     pub(super) fn column(&self, sql: &str) -> Vec<String> {
         self.app.env().db.raw_column(sql).unwrap()
+    }
+
+    /// Runs statements as they are.
+    pub(super) fn raw(&self, sql: &str) {
+        self.app.env().db.raw(sql).unwrap();
+    }
+
+    /// Writes, past every door.
+    pub(super) async fn write(
+        &self,
+        change: impl FnOnce(&mut Tx<'_>) -> Result<(), Fault> + Send + 'static,
+    ) {
+        self.app.env().db.write(change).await.unwrap();
     }
 
     /// The commits of the base branch that landed a ticket.
@@ -295,6 +336,11 @@ impl Digest {
         self.0["ticket"]["failureReason"].as_str().unwrap_or_default()
     }
 
+    /// How putting it on the base branch goes.
+    pub(super) fn merge(&self) -> &str {
+        self.0["autoMergeStatus"].as_str().unwrap_or_default()
+    }
+
     /// What a person has to do, in one text.
     pub(super) fn human_actions(&self) -> String {
         self.0["humanActions"].to_string()
@@ -329,7 +375,8 @@ pub(crate) fn furnish(
         ..NewProject::default()
     };
     projects::create(tx, tenant.id, project)?;
-    let new = NewKey::plain("test", KeyScope::McpFull, "test");
+    // Made at the machine, and so by somebody who manages the tenant.
+    let new = NewKey::plain("test", KeyScope::McpFull, "command line");
     keys::create(tx, tenant.id, &new).map(|(_, key)| key)
 }
 

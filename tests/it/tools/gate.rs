@@ -178,6 +178,7 @@ async fn every_write_leaves_its_row_in_the_audit_log_and_a_reading_call_none() {
         ("dispatch_ticket", usual("dispatch_ticket"), "ok"),
         ("retry_ticket", ticket.clone(), "NotRetryable"),
         ("reply_ticket", usual("reply_ticket"), "NotAwaitingInput"),
+        ("approve_ticket", usual("approve_ticket"), "NotAwaitingInput"),
         ("cancel_ticket", ticket.clone(), "ok"),
         ("cancel_ticket", ticket.clone(), "NotCancellable"),
         ("retry_ticket", ticket, "ok"),

@@ -102,6 +102,7 @@ pub(super) fn naming(tool: &str, named: &Named) -> Vec<Value> {
             args["claim_id"] = json!(named.claim);
             vec![args]
         }
+        "approve_ticket" => tickets(&[("step", "plan"), ("decision", "approve")]),
         "get_job_status" => vec![json!({ "jobId": ticket }), json!({ "jobId": named.job })],
         "list_projects" => vec![json!({ "after": project })],
         "get_project" => vec![
@@ -196,6 +197,9 @@ pub(super) fn usual(tool: &str) -> Value {
         "file_child_ticket" => json!({ "title": "T", "description": "More." }),
         "ask_person" => json!({ "question": "Which?" }),
         "attach_evidence" => json!({ "claim": "It holds.", "label": "log", "text": "ok" }),
+        "approve_ticket" => {
+            json!({ "ticket": "MINE-1", "step": "plan", "decision": "approve" })
+        }
         "get_job_status" => json!({ "jobId": "0190a5b2-7c3d-7e4f-8a1b-2c3d4e5f6a7b" }),
         "get_project" | "list_categories" => json!({ "project": "MINE" }),
         "create_project" => json!({ "name": "New", "confirm": true }),

@@ -5,6 +5,7 @@ use assay::base::{TenantId, TicketId};
 use assay::tickets::node;
 use assay::tickets::pipeline::decide::Verdict;
 use assay::tickets::pipeline::record::{self, Left};
+use assay::tickets::questions::Asking;
 use assay::tickets::reference;
 use axum::body::Body;
 use http::{Method, StatusCode, header};
@@ -137,8 +138,9 @@ async fn a_question_is_answered_by_a_choice_and_words() {
     server.dispatch(&acme, "Ask me").await;
     let tenant = acme.id;
     first_node(&server, tenant, move |tx, node| {
-        let choices = ["Blue".to_owned(), "Green".to_owned()];
-        record::ask(tx, tenant, node, &Left::default(), "Which <colour>?", &choices)?;
+        let choices = vec!["Blue".to_owned(), "Green".to_owned()];
+        let asking = Asking { text: "Which <colour>?".to_owned(), choices, pause: None };
+        record::ask(tx, tenant, node, &Left::default(), &asking)?;
         Ok(())
     })
     .await;
@@ -160,6 +162,42 @@ async fn a_question_is_answered_by_a_choice_and_words() {
     let late = ada.submit("/tickets/ACME-1", "/tickets/ACME-1/answer", &answer).await;
     assert_eq!(late.status, StatusCode::CONFLICT);
     assert!(late.body.contains("waits for no answer"), "{}", late.body);
+}
+
+#[tokio::test]
+async fn a_plan_is_shown_approved_or_sent_back_with_a_reason() {
+    let server = Server::start();
+    let acme = server.team("Acme", "ada@example.com", Role::Member).await;
+    let wants = "UPDATE projects
+        SET settings = json_set(settings, '$.approvals', json('{\"plan\":true}'))";
+    server.app.env().db.raw(wants).unwrap();
+    server.dispatch(&acme, "Plan me").await;
+    let tenant = acme.id;
+    first_node(&server, tenant, move |tx, node| {
+        let plan = Some("Touch **one** file".to_owned());
+        let left = Left { summary: plan, ..Left::default() };
+        record::finish(tx, tenant, node, Verdict::Good, &left).map(drop)
+    })
+    .await;
+    let ada = server.signed_in("ada@example.com").await;
+    let (page, path) = ("/tickets/ACME-1", "/tickets/ACME-1/decide");
+
+    let home = ada.get("/").await.body;
+    assert!(home.contains("#question") && home.contains("Decide"), "{home}");
+    let shown = ada.get(page).await.body;
+    assert!(shown.contains("The plan waits for an approval"), "{shown}");
+    assert!(shown.contains("Touch <strong>one</strong> file"), "{shown}");
+    let reject = [("step", "plan"), ("decision", "reject"), ("reason", " ")];
+    let refused = ada.submit(page, path, &reject).await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{}", refused.body);
+    let other = [("step", "land"), ("decision", "approve")];
+    assert_eq!(ada.submit(page, path, &other).await.status, StatusCode::CONFLICT);
+    let sent = ada.submit(page, path, &[("step", "plan"), ("decision", "approve")]).await;
+
+    assert_eq!(sent.location(), "/tickets/ACME-1?did=decided");
+    let after = ada.get(sent.location()).await.body;
+    assert!(after.contains("The decision is noted"), "{after}");
+    assert!(after.contains("Approved (plan)") && !after.contains("id=\"question\""), "{after}");
 }
 
 #[tokio::test]

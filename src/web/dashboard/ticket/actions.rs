@@ -66,6 +66,33 @@ pub(in crate::web::dashboard) async fn answer(
     Ok(back_to(&ticket, "answered"))
 }
 
+/// A decision on a step: which step, what is said, and why.
+#[derive(Deserialize)]
+pub(in crate::web::dashboard) struct Decided {
+    csrf: String,
+    step: String,
+    decision: String,
+    #[serde(default)]
+    reason: String,
+}
+
+/// `POST /tickets/{ref}/decide`.
+pub(in crate::web::dashboard) async fn decide(
+    State(site): State<Site>,
+    visitor: Visitor,
+    Path(ticket): Path<String>,
+    Form(sent): Form<Decided>,
+) -> Result<Response, Trouble> {
+    visitor.check(&sent.csrf)?;
+    let mut arguments = json!({ "ticket": ticket, "step": sent.step, "decision": sent.decision });
+    let reason = joined("", &sent.reason);
+    if !reason.is_empty() {
+        arguments["reason"] = Value::String(reason);
+    }
+    call(&site, &visitor, "approve_ticket", arguments).await?;
+    Ok(back_to(&ticket, "decided"))
+}
+
 /// A button that calls a tool which needs nothing but the ticket.
 async fn press(
     site: &Site,

@@ -12,6 +12,7 @@ use super::{
     Assertion, AttachmentLine, Conversation, Happening, ProofLine, Question, RelatedTicket,
     Relation, Remark, SaidTurn, Summary, TicketPage, TimeFact, next,
 };
+use crate::accounts::Actor;
 use crate::base::redact::redact;
 use crate::base::{Fault, Millis, NodeId};
 use crate::projects::{self, Project};
@@ -23,7 +24,7 @@ use crate::tickets::digest::{self, Digest};
 use crate::tickets::draft::{Role, Turn};
 use crate::tickets::node::{self, Edge, Node};
 use crate::tickets::pipeline::end::short;
-use crate::tickets::states::{AssertionState, ItemKind, NodeStatus, Status};
+use crate::tickets::states::{AssertionState, ItemKind, NodeStatus, Pause, Status};
 use crate::tickets::timeline::{self, Entry, Happened};
 use crate::tickets::{Ticket, contract};
 use crate::tools::tickets;
@@ -68,7 +69,7 @@ pub(in crate::web::dashboard) async fn show(
         .await?;
     stored.shell = stored.shell.after(&did);
     let logs = tails(&site, &stored.digest).await?;
-    Ok(Page(stored.page(&logs, visitor.actor().can_write(), site.now())))
+    Ok(Page(stored.page(&logs, visitor.actor(), site.now())))
 }
 
 /// The ends of the logs of the nodes whose cards stand open.
@@ -107,11 +108,15 @@ impl Stored {
         })
     }
 
-    fn page(self, logs: &HashMap<NodeId, Newest>, can_write: bool, now: Millis) -> TicketPage {
+    fn page(self, logs: &HashMap<NodeId, Newest>, actor: &Actor, now: Millis) -> TicketPage {
+        let can_write = actor.can_write();
         let Self { shell, project, digest, edges, proofs, timeline, original, attachments } = self;
         let ticket = &digest.ticket;
         let href = ticket_href(ticket);
         let at = At { href: &href, now, logs };
+        let pause = digest.question.as_ref().and_then(|asked| asked.pause);
+        let is_of_live_data = matches!(pause, Some(Pause::Apply | Pause::Unclear));
+        let may_say = if is_of_live_data { actor.is_admin() } else { can_write };
         let ended = ticket.status.is_terminal();
         let statuses: Vec<&str> = digest.nodes.iter().map(|node| node.status.word()).collect();
         TicketPage {
@@ -123,7 +128,7 @@ impl Stored {
             is_over: ended,
             can_cancel: can_write && !ended,
             can_retry: can_write && ended && ticket.status != Status::Succeeded,
-            can_answer: can_write,
+            can_answer: may_say,
             question: question(&digest, now),
             progress: if statuses.is_empty() { String::new() } else { said(&statuses) },
             graph: nodes::drawing(&digest.nodes, &edges, now),
@@ -158,6 +163,12 @@ fn question(digest: &Digest, now: Millis) -> Option<Question> {
         at: Moment::at(asked.asked_at, now),
         text: markdown::render(&asked.text),
         choices: asked.choices.clone(),
+        step: asked.pause.filter(|pause| pause.is_approval()).map_or("", Pause::word),
+        title: match asked.pause {
+            Some(pause) if pause.is_approval() => "To be approved",
+            Some(_) => "Waits for a person",
+            None => "Question",
+        },
     })
 }
 
@@ -240,7 +251,11 @@ fn tone(entry: &Entry, digest: &Digest, is_retried: bool) -> &'static str {
     match entry.happened {
         Happened::Landed => "ok",
         Happened::Asked => "wait",
-        Happened::AnotherRound | Happened::Interrupted | Happened::Held => "hold",
+        Happened::Approved => "ok",
+        Happened::AnotherRound
+        | Happened::SentBack
+        | Happened::Interrupted
+        | Happened::Held => "hold",
         Happened::NodeEnded => node.map_or("", |node| Mark::status(node.status.word()).tone),
         Happened::Ended if !is_retried => Mark::status(digest.ticket.status.word()).tone,
         Happened::Ended if entry.text.starts_with("Cancelled") => "idle",

@@ -9,7 +9,7 @@ pub(super) mod samples;
 
 use askama::Template;
 
-pub(super) use self::actions::{answer, cancel, retry};
+pub(super) use self::actions::{answer, cancel, decide, retry};
 pub(super) use self::load::show;
 use super::graph::Graph;
 use super::marks::Mark;
@@ -34,7 +34,7 @@ pub(super) struct TicketPage {
     is_over: bool,
     can_cancel: bool,
     can_retry: bool,
-    /// Whether the reader may answer the question.
+    /// Whether the reader may answer the question or give the approval.
     can_answer: bool,
     question: Option<Question>,
     /// `4 of 6 nodes done`; empty before the graph is planned.
@@ -71,6 +71,10 @@ pub(super) struct Question {
     at: Moment,
     text: Prose,
     choices: Vec<String>,
+    /// The step that is to be approved; empty where an answer is wanted.
+    step: &'static str,
+    /// How the section is called.
+    title: &'static str,
 }
 
 /// The latest account of the work, while it runs or when it has ended.

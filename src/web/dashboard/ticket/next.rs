@@ -6,7 +6,7 @@ use crate::tickets::Ticket;
 use crate::tickets::digest::Digest;
 use crate::tickets::node::Node;
 use crate::tickets::pipeline::end::short;
-use crate::tickets::states::{AssertionState, ItemKind, NodeStatus, Outcome, Status};
+use crate::tickets::states::{AssertionState, ItemKind, NodeStatus, Outcome, Pause, Status};
 use crate::web::humane;
 
 /// What to do now, by where the ticket stands.
@@ -37,6 +37,13 @@ fn asked(digest: &Digest) -> NextStep {
     let asker = digest.question.as_ref().and_then(|question| {
         digest.nodes.iter().find(|node| node.id == question.node).map(|node| &node.name)
     });
+    let pause = digest.question.as_ref().and_then(|question| question.pause);
+    if let Some(pause) = pause {
+        let (title, text) = waits(pause);
+        let act = if pause.is_approval() { "Decide" } else { "See what" };
+        let link = Some(Link::new(act, "#question"));
+        return NextStep { tone: "wait", title: title.to_owned(), text: text.to_owned(), link };
+    }
     NextStep {
         tone: "wait",
         title: match asker {
@@ -45,6 +52,23 @@ fn asked(digest: &Digest) -> NextStep {
         },
         text: "The ticket goes on as soon as it is answered.".to_owned(),
         link: Some(Link::new("Answer", "#question")),
+    }
+}
+
+/// What a step waits for, and what follows.
+const fn waits(pause: Pause) -> (&'static str, &'static str) {
+    match pause {
+        Pause::Plan => ("The plan waits for an approval", "The work begins once it is approved."),
+        Pause::Land => ("The landing waits for an approval", "It lands once it is approved."),
+        Pause::Apply => (
+            "The change of live data waits for an approval",
+            "The script is applied once, and then lands, when it is approved.",
+        ),
+        Pause::Hold => ("Something is in its way", "It goes on as soon as a person says so."),
+        Pause::Unclear => (
+            "Nobody knows whether the script was applied",
+            "It goes on as soon as a person has looked and says so.",
+        ),
     }
 }
 

@@ -282,6 +282,8 @@ fn asking() -> TicketPage {
             link: Some(Link::new("Answer", "#question")),
         },
         question: Some(Question {
+            step: "",
+            title: "Question",
             asker: "implement-1".to_owned(),
             at: minutes_ago(4),
             text: markdown::render(
