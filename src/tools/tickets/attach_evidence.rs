@@ -59,7 +59,8 @@ impl Tool for AttachEvidence {
     const TITLE: &'static str = "Attach evidence";
     const ABOUT: &'static str = "For the agent of a node: keeps a text or a file of the work tree \
         as evidence for something that you say. It is shown with the ticket's proofs as \
-        inconclusive: nobody has checked it, and it confirms no assertion. A node keeps 20 at most.";
+        inconclusive: nobody has checked it, and it confirms no assertion. A node keeps 20 at \
+        most.";
     const FAMILY: Family = Family::Tickets;
     const EFFECT: Effect = Effect::Writes;
     const IDEMPOTENT: bool = false;
