@@ -13,19 +13,30 @@ pub(super) fn name(said: &str) -> Result<BranchName, Fault> {
 /// Demands that the project's repository has the branch. A mirror that lacks it is brought up to
 /// its remote first.
 pub(super) async fn check(cx: &Cx, project: &Project, branch: &BranchName) -> Result<(), Fault> {
+    match is_there(cx, project, branch).await {
+        Ok(true) => Ok(()),
+        Ok(false) => {
+            let why = "is no branch of the project's repository";
+            let said = format!("names no branch of the project's repository: {branch}");
+            Err(refused(&said, why))
+        }
+        Err(fault) => {
+            let said = format!("seed_from_ref cannot be looked for. {}", fault.message);
+            Err(Fault::new(fault.code, said).because(fault))
+        }
+    }
+}
+
+async fn is_there(cx: &Cx, project: &Project, branch: &BranchName) -> Result<bool, Fault> {
     // Without a repository the project is not ready, and the dispatch says so.
-    let Some(location) = project.location() else { return Ok(()) };
+    let Some(location) = project.location() else { return Ok(true) };
     let (mirrors, id) = (&cx.premises().mirrors, project.id.to_string());
     let repository = Repository::open(cx.git(), &location, mirrors, &id).await?;
     if repository.any_branch(branch).await?.is_some() {
-        return Ok(());
+        return Ok(true);
     }
     repository.refresh().await?;
-    if repository.any_branch(branch).await?.is_some() {
-        return Ok(());
-    }
-    let why = "is no branch of the project's repository";
-    Err(refused(&format!("names no branch of the project's repository: {branch}"), why))
+    Ok(repository.any_branch(branch).await?.is_some())
 }
 
 fn refused(said: &str, why: &str) -> Fault {
