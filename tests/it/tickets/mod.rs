@@ -7,7 +7,6 @@ mod drafting;
 mod duplicates;
 mod likeness;
 mod listing;
-mod measure;
 mod refusals;
 mod replay;
 mod running;
