@@ -158,21 +158,30 @@ impl Profile {
     }
 
     /// The keys under which the brief is found by briefs like it: two that have most of their
-    /// words in common have a key in common, all but surely. Each key stands for the two smallest
-    /// of the words under an order of its own, and for all numbers, since another number is
-    /// another brief. `place` parts what must not meet, such as projects.
+    /// words in common have a key in common, all but surely. Half of the keys stand for the two
+    /// smallest of the words under an order of their own, which finds what was worded anew; the
+    /// others for the smallest of the pairs of words, which are rare, so that few others are met.
+    /// Each stands for all numbers as well, since another number is another brief. `place` parts
+    /// what must not meet, such as projects.
     #[must_use]
     pub fn keys(&self, place: &[u8]) -> [i64; KEYS] {
         let mut seed = hash_bytes(place);
         for number in &self.numbers {
             seed = mixed(seed ^ hash(number));
         }
-        let words = || self.title.single.iter().chain(&self.body.single);
+        let least = |words: &[u64], more: &[u64], order: u64| {
+            let all = words.iter().chain(more);
+            all.map(|word| mixed(word ^ mixed(order))).min().unwrap_or(0)
+        };
         std::array::from_fn(|at| {
-            let at = at as u64;
-            let least = |order: u64| words().map(|word| mixed(word ^ mixed(order))).min();
-            let (one, two) = (least(2 * at).unwrap_or(0), least(2 * at + 1).unwrap_or(0));
-            mixed(seed ^ mixed(one ^ at) ^ two.rotate_left(17)).cast_signed()
+            let order = at as u64;
+            let (one, two) = if at < KEYS / 2 {
+                let of = |order| least(&self.title.single, &self.body.single, order);
+                (of(2 * order), of(2 * order + 1))
+            } else {
+                (least(&self.title.pairs, &self.body.pairs, 2 * order), 0)
+            };
+            mixed(seed ^ mixed(one ^ order) ^ two.rotate_left(17)).cast_signed()
         })
     }
 }

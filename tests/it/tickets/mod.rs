@@ -10,7 +10,6 @@ mod drafting;
 mod duplicates;
 mod likeness;
 mod listing;
-mod measure;
 mod refusals;
 mod replacing;
 mod replay;
