@@ -83,7 +83,8 @@ RETURNING began_on;
 -- name: finish
 UPDATE nodes
 SET    status = :status, summary = :summary, report = :report, failure_reason = :failure_reason,
-       wants_round = :wants_round, head_sha = :head, model = coalesce(:model, model), log_hash = :log,
+       wants_round = :wants_round, head_sha = :head,
+       model = coalesce(:model, model), log_hash = :log,
        log_lines = :log_lines, exit_code = :exit_code, turns = turns + :turns,
        input_tokens = input_tokens + :input, output_tokens = output_tokens + :output,
        cost_micros = cost_micros + :cost,

@@ -16,9 +16,8 @@ mod words;
 pub use fault::{Code, Fault, Issue, NextAction};
 pub use id::{Entropy, Id};
 pub use ids::{
-    AssertionId, AttachmentId, BootId, CategoryId, EnvironmentId, JobId, KeyId, LandingId, NodeId,
-    AssertionId, BootId, CategoryId, ClaimId, EnvironmentId, JobId, KeyId, LandingId, NodeId,
-    ProjectId, ProofId, QuestionId, RequestId, RunId, ScopeId, TenantId, TicketId, UserId,
+    AssertionId, AttachmentId, BootId, CategoryId, ClaimId, EnvironmentId, JobId, KeyId, LandingId,
+    NodeId, ProjectId, ProofId, QuestionId, RequestId, RunId, ScopeId, TenantId, TicketId, UserId,
 };
 pub use network::Network;
 pub use rate_limit::RateLimit;

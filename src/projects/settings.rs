@@ -245,6 +245,7 @@ impl Settings {
         within("limits.implementRounds", self.limits.implement_rounds, 20);
         within("limits.concurrency", self.limits.concurrency, 64);
         within("dispatch.splitAbove", self.dispatch.split_above, 1_000);
+        within("cleanUp.keepFailedHours", self.clean_up.keep_failed_hours, 8_760);
         let bounded = [("node", &self.limits.node), ("ticket", &self.limits.ticket)];
         let mut zeros: Vec<String> = bounded
             .iter()
@@ -256,7 +257,6 @@ impl Settings {
             issues
                 .push(issue(&format!("limits.{name}"), "must be above 0; leave it out for none."));
         }
-        within("cleanUp.keepFailedHours", self.clean_up.keep_failed_hours, 8_760);
         let deploy = self.landing.deploy_verify.iter().flat_map(DeployVerify::issues);
         issues.extend(deploy.map(|one| issue(&format!("landing.{}", one.path), one.message)));
         if issues.is_empty() { Ok(()) } else { Err(refused(issues)) }

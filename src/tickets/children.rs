@@ -63,12 +63,21 @@ pub fn file(
         depends_on_reason: None,
         requester: Requester::default(),
         category: None,
+        replaces: None,
+        seed_from_ref: None,
+        attached: None,
         operation_key: Some(key),
+        override_duplicate: false,
+        no_split: true,
+        predrafted: true,
+        conversation: Vec::new(),
         source: "agent".to_owned(),
         actor: new.actor,
     };
     let child = match dispatch::dispatch(tx, parent.tenant, &project, &asked)? {
-        Dispatched::Filed(child) | Dispatched::Replayed(child) => child,
+        Dispatched::Filed { ticket, .. } | Dispatched::Replayed(ticket) => ticket,
+        // What another ticket asks for already is not filed again, and counts for nothing.
+        Dispatched::Folded(same) => return Ok((same.ticket, CHILDREN_MAX - filed)),
     };
     let said = format!("{} filed {}: {}", node.name, child.reference(), child.title);
     let line = Line {

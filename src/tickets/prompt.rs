@@ -141,13 +141,13 @@ const fn part(kind: NodeKind) -> &'static str {
              a file that must exist). Change nothing."
         }
         NodeKind::Research => {
-            "Compare or explore what the ticket asks for, before anything is planned: what there is \
-             to choose from, what speaks for and against each, and what you would take, with where \
-             you know it from. Change nothing. Your summary is what the plan is made from."
+            "Compare or explore what the ticket asks for, before anything is planned: what there \
+             is to choose from, what speaks for and against each, and what you would take, with \
+             where you know it from. Change nothing. Your summary is what the plan is made from."
         }
         NodeKind::Investigate => {
-            "Find the cause of what the ticket describes: reproduce it, follow it to the lines that \
-             are wrong, and say how sure you are. Do not mend it, and change nothing. Your summary \
+            "Find the cause of what the ticket describes: reproduce it, follow it to the lines \
+             that are wrong, and say how sure you are. Do not mend it, and change nothing. Your summary \
              is what the plan is made from."
         }
         NodeKind::Implement => {
@@ -169,8 +169,8 @@ const fn part(kind: NodeKind) -> &'static str {
              behaviour."
         }
         NodeKind::QaAuthoring => {
-            "Write the tests that the ticket asks for, in this work tree, in the style of those that \
-             are there. Each must fail without the change. Change no behaviour: where a test shows \
+            "Write the tests that the ticket asks for, in this work tree, in the style of those \
+             that are there. Each must fail without the change. Change no behaviour: where a test shows \
              a fault, leave it failing and say so in your report."
         }
         NodeKind::Integration => {
@@ -186,8 +186,8 @@ const fn part(kind: NodeKind) -> &'static str {
         NodeKind::MergeRepair => {
             "The base branch has moved and conflicts with this branch. The merge has been begun in \
              this work tree. Resolve the files in conflict so that both sides keep what they are \
-             for, and leave no mark of the conflict; add or remove files that one side deleted with \
-             `git add` or `git rm`. Do not abort the merge and do no other work on the ticket."
+             for, and leave no mark of the conflict; add or remove files that one side deleted \
+             with `git add` or `git rm`. Do not abort the merge and do no other work on the ticket."
         }
         NodeKind::Verification | NodeKind::Land | NodeKind::DeployVerify => {
             "Check the result. Change nothing."

@@ -1,5 +1,5 @@
-//! Looks at what was deployed, once a ticket has landed. What it finds undoes no landing: the ticket
-//! has succeeded, and a person is asked to look.
+//! Looks at what was deployed, once a ticket has landed. What it finds undoes no landing: the
+//! ticket has succeeded, and a person is asked to look.
 
 use std::sync::Arc;
 
@@ -29,22 +29,21 @@ pub(super) async fn run(
     let (tenant, ticket) = (task.tenant, task.ticket.id);
     let landed = env.db.read(move |read| landing::landed(read, tenant, ticket)).await?;
     let commit = landed.as_ref().and_then(|landed| CommitId::parse(&landed.commit));
-    let came = match (&task.project.settings.landing.deploy_verify, commit) {
-        (Some(check), Some(commit)) => {
-            let timeout_secs = check.timeout_secs;
-            let command = VerifyCommand {
-                timeout_secs,
-                ..VerifyCommand::new("The deployment", check.command.clone())
-            };
-            let log = AgentLog::start(env, task).await?;
-            let came = look(env, ctx, task, desk, &command, &commit, &log).await;
-            let logged = log.keep(env, ctx).await;
-            came.map(|came| came.logged(logged)).map_err(|stopped| stopped.logged(logged))?
-        }
-        _ => {
-            let said = "The project names no command that looks at what was deployed.".to_owned();
-            Came::verdict(Verdict::NotNeeded, Left { summary: Some(said), ..Left::default() })
-        }
+    let check = task.project.settings.landing.deploy_verify.as_ref();
+    let came = if let (Some(check), Some(commit)) = (check, commit) {
+        let timeout_secs = check.timeout_secs;
+        let command = VerifyCommand {
+            timeout_secs,
+            ..VerifyCommand::new("The deployment", check.command.clone())
+        };
+        let log = AgentLog::start(env, task).await?;
+        let came = look(env, ctx, task, desk, &command, &commit, &log).await;
+        let logged = log.keep(env, ctx).await;
+        came.map(|came| came.logged(logged)).map_err(|stopped| stopped.logged(logged))?
+    } else {
+        let said = "The project names no command that looks at what was deployed.".to_owned();
+        let left = Left { summary: Some(said), ..Left::default() };
+        Came::verdict(Verdict::NotNeeded, left)
     };
     clear::desk(env, task, desk).await;
     Ok(came)

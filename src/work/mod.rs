@@ -3,14 +3,13 @@
 
 mod agent_log;
 mod agent_node;
-mod attached;
-mod checks;
-pub mod editors;
 mod apply_script;
+mod attached;
 mod checks;
 mod clear;
 mod deploy_node;
 mod dry_run;
+pub mod editors;
 pub mod env;
 mod exhibit;
 mod insist;

@@ -21,7 +21,7 @@ pub(super) async fn run(
     env: &Arc<Env>,
     ctx: &Ctx,
     task: &Task,
-    desk: Desk,
+    mut desk: Desk,
 ) -> Result<Came, Stopped> {
     let tip = desk.repository.tip(&desk.base).await?;
     // What somebody left in the tree is kept before the merge may touch it.
@@ -30,7 +30,8 @@ pub(super) async fn run(
     let files = match begun {
         Begun::Conflicts(files) => files,
         Begun::Merged | Begun::UpToDate => {
-            workspace::commit(env, &desk, &task.ticket, &task.node).await?;
+            // What came with the merge is no change of the agent's.
+            (desk.tree.head, ..) = workspace::commit(env, &desk, &task.ticket, &task.node).await?;
             Vec::new()
         }
     };
@@ -56,8 +57,8 @@ pub(super) async fn run(
         _ => "some of it is still in conflict.",
     };
     let why = format!("{} did not resolve it: {why}", task.node.name);
-    let held = Came::held(format!("{} {why}", advice(&desk, &tip, &files)));
-    Ok(Came { to: held.to, ..came })
+    let waits = Came::held(format!("{} {why}", advice(&desk, &tip, &files)));
+    Ok(Came { to: waits.to, ..came })
 }
 
 /// What a person does about a conflict.

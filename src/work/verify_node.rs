@@ -89,7 +89,7 @@ async fn conclude(
         Verdict::NotYet { .. } => needs_person(env, task, &checked).await?,
         _ => Vec::new(),
     };
-    Ok(Came { checked, items, ..Came::verdict(verdict, left) })
+    Ok(Came { items, checked, ..Came::verdict(verdict, left) })
 }
 
 async fn of_ticket(env: &Env, task: &Task) -> Result<Vec<Assertion>, Fault> {

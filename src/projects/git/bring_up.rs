@@ -115,10 +115,15 @@ mod tests {
 
     #[test]
     fn a_file_that_one_side_deleted_is_nobodys_to_take_for_resolved() {
-        let text = "100644 aa 1\tboth.txt\0100644 bb 2\tboth.txt\0100644 cc 3\tboth.txt\0\
-            100644 dd 1\tgone.txt\0100644 ee 3\tgone.txt\0";
+        let entries = [
+            "100644 aa 1\tboth.txt",
+            "100644 bb 2\tboth.txt",
+            "100644 cc 3\tboth.txt",
+            "100644 dd 1\tgone.txt",
+            "100644 ee 3\tgone.txt",
+        ];
 
-        let files = both_changed(text.split('\0').map(str::as_bytes));
+        let files = both_changed(entries.into_iter().map(str::as_bytes));
 
         assert_eq!(files, ["both.txt"]);
     }

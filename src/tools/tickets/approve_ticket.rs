@@ -45,7 +45,8 @@ impl Tool for ApproveTicket {
     const IDEMPOTENT: bool = false;
     const FEATURE: Option<Feature> = Some(Feature::Tickets);
     const BACKGROUND: bool = true;
-    const EXAMPLE: &'static str = r#"{ "ticket": "ACME-42", "step": "plan", "decision": "approve", "reason": "Looks right." }"#;
+    const EXAMPLE: &'static str = r#"{ "ticket": "ACME-42", "step": "plan",
+        "decision": "approve", "reason": "It keeps to what was asked." }"#;
 
     type Input = Input;
     type Output = OneTicket;

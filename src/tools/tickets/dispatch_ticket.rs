@@ -48,6 +48,14 @@ pub struct Input {
     /// One sentence that names the landed output of the parents which this ticket consumes. Needed
     /// with `depends_on`; at least 10 characters.
     depends_on_reason: Option<String>,
+    /// The name of an existing branch that the ticket's own branch starts from, instead of from the
+    /// base branch: to go on with what another ticket left.
+    #[schemars(length(max = 200))]
+    seed_from_ref: Option<String>,
+    /// A cancelled ticket that this one refiles: its UUID, `KEY-N`, or `#N` of the same project.
+    /// What waited for it waits for this one instead, and what was cancelled only because it did
+    /// not land is blocked again.
+    replaces: Option<String>,
     /// What was said before this call, oldest first; 200,000 characters in all at most. Title, kind
     /// and description are drafted from it by rule: the title is what was asked last, where it says
     /// itself what it is about, and else the title that was sent; the description begins with the

@@ -22,7 +22,7 @@ use assay::tickets::pipeline::claim::{self, Taken};
 use assay::tickets::pipeline::decide::Verdict;
 use assay::tickets::pipeline::record;
 use assay::tickets::{Ticket, ticket};
-use assay::tools::{CallContext, Caller, Gate};
+use assay::tools::{CallContext, Caller, Gate, Premises};
 use assay::work::Bench;
 use futures_util::future::{BoxFuture, FutureExt};
 use serde_json::{Value, json};
@@ -121,7 +121,8 @@ impl Crowd {
             (Bench::new(app.env().clone()), std::env::var("ASSAY_CLAIMS").is_ok());
         let editors: Arc<dyn Editors> =
             if with_trees { Arc::new(bench) } else { Arc::new(Light(bench, db.clone())) };
-        let gate = Gate::new(db.clone(), clock.clone(), RateLimit::Off, Git::default());
+        let premises = Premises { url: "http://localhost:7171".to_owned(), mirrors: "/".into() };
+        let gate = Gate::new(db.clone(), clock.clone(), RateLimit::Off, Git::default(), premises);
         let gate = gate.with_editors(editors);
         let place = repository.to_str().unwrap().to_owned();
         let keys = db.write(move |tx| furnish(tx, &place)).await.unwrap();

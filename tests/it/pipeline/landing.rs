@@ -133,7 +133,11 @@ fn alone() -> VerifyCommand {
 
 #[tokio::test]
 async fn what_fails_together_with_a_moved_base_does_not_land() {
-    let stage = Stage::with(WAITS, |settings, _| settings.verify.push(alone())).await;
+    let stage = Stage::with(WAITS, |settings, _| {
+        settings.verify.push(alone());
+        settings.limits.implement_rounds = 1;
+    })
+    .await;
     let ticket = stage.dispatch("Say hello").await;
     stage.told("ready").await;
     stage.person_commits("other.txt", "other\n");

@@ -10,10 +10,12 @@ mod data_operations;
 mod examples;
 mod kinds;
 mod landing;
+mod leftovers;
 mod names;
 mod people;
 mod repositories;
 mod rounds;
 mod stage;
 
-pub(crate) use stage::{furnish, landings, left_in, make_repository, settings};
+pub(crate) use leftovers::left_in;
+pub(crate) use stage::{furnish, landings, make_repository, settings};

@@ -214,7 +214,7 @@ async fn every_write_leaves_its_row_in_the_audit_log_and_a_reading_call_none() {
 
     assert_eq!(app.audit(), expected);
     let subjects = app.column("SELECT subject FROM audit ORDER BY n");
-    assert_eq!((subjects[0].as_str(), subjects[3].as_str()), ("MINE-1", "MINE-1"));
+    assert_eq!((subjects[0].as_str(), subjects[4].as_str()), ("MINE-1", "MINE-1"));
     let actors = app.column("SELECT DISTINCT actor FROM audit");
     assert_eq!(actors.len(), 1);
     let requests = app.column("SELECT count(DISTINCT request_id) || '' FROM audit");

@@ -249,9 +249,8 @@ fn happenings(timeline: &[Entry], digest: &Digest, now: Millis) -> Vec<Happening
 fn tone(entry: &Entry, digest: &Digest, is_retried: bool) -> &'static str {
     let node = digest.nodes.iter().find(|node| Some(&node.name) == entry.node.as_ref());
     match entry.happened {
-        Happened::Landed => "ok",
+        Happened::Landed | Happened::Approved => "ok",
         Happened::Asked => "wait",
-        Happened::Approved => "ok",
         Happened::AnotherRound
         | Happened::SentBack
         | Happened::Interrupted
