@@ -73,8 +73,9 @@ async fn the_kind_is_told_from_the_draft_unless_the_caller_says() {
 #[tokio::test]
 async fn the_same_conversation_twice_is_one_ticket_and_phases_in_it_are_split() {
     let (app, caller) = still().await;
-    let phases: String =
-        (1..=4).map(|n| format!("Phase {n}: do part {n}\nIn src/p{n}.rs.\n")).collect();
+    let phase = |n| format!("Phase {n}: do part {n}\nIn src/p{n}.rs.");
+    let phases: Vec<String> = (1..=4).map(phase).collect();
+    let phases = phases.join("\n");
     let large = said(&[("user", &format!("Please build the new shop in phases.\n\n{phases}"))]);
 
     let first = caller.call("dispatch_ticket", talked(talk())).await;
