@@ -147,8 +147,8 @@ const fn part(kind: NodeKind) -> &'static str {
         }
         NodeKind::Investigate => {
             "Find the cause of what the ticket describes: reproduce it, follow it to the lines \
-             that are wrong, and say how sure you are. Do not mend it, and change nothing. Your summary \
-             is what the plan is made from."
+             that are wrong, and say how sure you are. Do not mend it, and change nothing. Your \
+             summary is what the plan is made from."
         }
         NodeKind::Implement => {
             "Do the ticket in this work tree. Keep to what it asks for, in the style of the code \
@@ -170,8 +170,8 @@ const fn part(kind: NodeKind) -> &'static str {
         }
         NodeKind::QaAuthoring => {
             "Write the tests that the ticket asks for, in this work tree, in the style of those \
-             that are there. Each must fail without the change. Change no behaviour: where a test shows \
-             a fault, leave it failing and say so in your report."
+             that are there. Each must fail without the change. Change no behaviour: where a test \
+             shows a fault, leave it failing and say so in your report."
         }
         NodeKind::Integration => {
             "The tickets that this one builds on have landed, each by itself. Look whether their \

@@ -20,7 +20,7 @@ async fn sweep(stage: &Stage) {
 }
 
 /// Lets a ticket have ended so many hours ago.
-async fn age(stage: &Stage, hours: i64) {
+fn age(stage: &Stage, hours: i64) {
     let ms = hours * 3_600_000;
     stage.raw(&format!("UPDATE tickets SET completed_at = completed_at - {ms}"));
 }
@@ -45,11 +45,11 @@ async fn a_failed_tickets_tree_goes_after_its_time_and_its_branch_never() {
     let stage = Stage::new(FAILS).await;
     let digest = stage.ends("failed").await;
 
-    age(&stage, 23).await;
+    age(&stage, 23);
     sweep(&stage).await;
     assert!(has_tree(&stage, &digest), "it is kept for a day");
 
-    age(&stage, 2).await;
+    age(&stage, 2);
     sweep(&stage).await;
     assert!(!has_tree(&stage, &digest));
     let kept = format!("{}:half.txt", digest.branch());
@@ -66,7 +66,7 @@ async fn what_is_locked_or_not_committed_or_no_trees_place_is_left_alone() {
     stage.git(&["worktree", "lock", path.to_str().unwrap()]);
     fs::write(trees.join(changed.id()).join("mine.txt"), "mine\n").unwrap();
     fs::create_dir(trees.join("somebody-elses")).unwrap();
-    age(&stage, 100).await;
+    age(&stage, 100);
 
     sweep(&stage).await;
 

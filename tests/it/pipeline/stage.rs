@@ -207,13 +207,11 @@ impl Stage {
             }
         };
         let seen = tokio::time::timeout(PATIENCE, looks).await;
-        match seen {
-            Ok(digest) => digest,
-            Err(_) => {
-                let digest = self.digest(ticket).await.0;
-                panic!("{ticket} never came to be {status}: {digest:#}")
-            }
+        if let Ok(digest) = seen {
+            return digest;
         }
+        let digest = self.digest(ticket).await.0;
+        panic!("{ticket} never came to be {status}: {digest:#}")
     }
 
     /// Files a ticket and waits until it stands somewhere.
