@@ -227,17 +227,6 @@ CREATE VIRTUAL TABLE ticket_search USING fts5 (
     content = 'ticket_texts', content_rowid = 'n', columnsize = 0,
     tokenize = 'unicode61 remove_diacritics 2'
 );
-CREATE TRIGGER tickets_searchable AFTER INSERT ON tickets BEGIN
-    INSERT INTO ticket_search (rowid, title, description, ref, owner, place)
-    SELECT n, title, description, ref, owner, place FROM ticket_texts WHERE n = new.n;
-END;
-CREATE TRIGGER tickets_reworded AFTER UPDATE OF title, description ON tickets BEGIN
-    INSERT INTO ticket_search (ticket_search, rowid, title, description, ref, owner, place)
-    SELECT 'delete', n, old.title, old.description, ref, owner, place
-    FROM   ticket_texts WHERE n = new.n;
-    INSERT INTO ticket_search (rowid, title, description, ref, owner, place)
-    SELECT n, title, description, ref, owner, place FROM ticket_texts WHERE n = new.n;
-END;
 
 CREATE TABLE ticket_dependencies (
     ticket_id BLOB NOT NULL REFERENCES tickets (id),

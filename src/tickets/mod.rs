@@ -2,9 +2,9 @@
 //! rows and rules over them; agents run in [`runner`], and what the server does by itself is in
 //! `work/`.
 
-pub mod chain;
 pub mod attachments;
 pub mod batch;
+pub mod chain;
 pub mod children;
 pub mod claims;
 pub mod classify;
@@ -16,8 +16,8 @@ pub mod digest;
 pub mod dispatch;
 pub mod draft;
 pub mod duplicates;
-pub mod forgotten;
 pub mod editors;
+pub mod forgotten;
 pub mod jobs;
 pub mod landing;
 pub mod limits;
@@ -30,8 +30,8 @@ pub mod questions;
 pub mod reference;
 pub mod runner;
 pub mod scope;
-pub mod similarity;
 pub mod search;
+pub mod similarity;
 pub mod states;
 pub mod ticket;
 pub mod timeline;

@@ -8,27 +8,26 @@ use super::attached;
 use super::env::Env;
 use super::insist::insist;
 use super::recorded;
-use super::result::{Came, Stopped, To};
+use super::reported::{full_text, judge};
+use super::result::{Came, Stopped};
 use super::run_node::{Task, keep_work, stopped};
 use super::workspace::{self, Desk};
 use crate::accounts::keys::{self, NewKey, Prefix};
 use crate::accounts::{KeyScope, Reach};
 use crate::base::redact::Redactor;
 use crate::base::stops::{self, Stop};
-use crate::base::{Fault, RunId, Secret, text};
+use crate::base::{Fault, RunId, Secret};
 use crate::jobs::Ctx;
 use crate::projects::agents::{OutputFormat, Profile};
 use crate::projects::git::bring_up;
 use crate::projects::git::discard::discard;
-use crate::tickets::contract::{self, Check};
 use crate::tickets::pending::{self, Asked};
 use crate::tickets::pipeline::decide::Verdict;
 use crate::tickets::pipeline::record::{self, Left};
 use crate::tickets::prompt::{Facts, File, prompt};
-use crate::tickets::questions::{self, Asking};
-use crate::tickets::runner::{Access, Ended, Exit, Launch, Limits, Report, report};
-use crate::tickets::states::{ItemKind, NodeKind, Status};
-use crate::tickets::{dependencies, node};
+use crate::tickets::runner::{Access, Ended, Exit, Launch, Limits};
+use crate::tickets::states::{NodeKind, Status};
+use crate::tickets::{contract, dependencies, node, questions};
 
 /// How long an agent's key outlives the agent's own time.
 const KEY_GRACE: Duration = Duration::from_mins(10);
@@ -311,115 +310,4 @@ fn unreported(
     }
     let hint = if kind.writes_code() && !changed { " It changed nothing either." } else { "" };
     Came::verdict(Verdict::Bad { reason: format!("{why}{hint}") }, left)
-}
-
-pub(super) fn judge(task: &Task, report: Report, changed: bool, left: Left) -> Came {
-    let items = items(&report);
-    let said = text::cut(report.summary.trim(), 2_000);
-    let to = match report.outcome {
-        report::Outcome::NeedsInput => match report.question {
-            Some(question) => {
-                To::Question(Asking { text: question.text, choices: question.choices, pause: None })
-            }
-            None => To::Verdict(Verdict::Bad {
-                reason: "The agent needs an answer but asked nothing.".to_owned(),
-            }),
-        },
-        report::Outcome::Failed => {
-            let reason = if said.is_empty() { "The agent gave up.".to_owned() } else { said };
-            To::Verdict(Verdict::Bad { reason })
-        }
-        report::Outcome::NoChanges => To::Verdict(Verdict::Good),
-        report::Outcome::Done if is_idle(task.node.kind, changed) => To::Verdict(Verdict::Bad {
-            reason: "The agent says that it is done, but it changed nothing. An agent that finds \
-                     nothing to change reports `no_changes`."
-                .to_owned(),
-        }),
-        report::Outcome::Done => To::Verdict(review(task.node.kind, &report)),
-    };
-    let contract = (task.node.kind == NodeKind::Contract)
-        .then(|| report.assertions.into_iter().map(assertion).collect());
-    Came { to, left, items, contract, checked: Vec::new() }
-}
-
-/// The nodes whose only point is a change. The docs and security passes may well find none.
-pub(super) fn is_idle(kind: NodeKind, changed: bool) -> bool {
-    matches!(kind, NodeKind::Implement | NodeKind::QaAuthoring) && !changed
-}
-
-/// A review speaks by its verdict; without one, by its blocking findings.
-fn review(kind: NodeKind, report: &Report) -> Verdict {
-    if kind != NodeKind::Review {
-        return Verdict::Good;
-    }
-    let blocking: Vec<String> = report
-        .findings
-        .iter()
-        .filter(|finding| finding.severity == report::Severity::Blocking)
-        .map(|finding| match &finding.file {
-            Some(file) => format!("- {file}: {}", finding.text),
-            None => format!("- {}", finding.text),
-        })
-        .collect();
-    let wants_changes = match report.verdict {
-        Some(report::Verdict::Approve) => false,
-        Some(report::Verdict::ChangesRequested) => true,
-        None => !blocking.is_empty(),
-    };
-    if !wants_changes {
-        return Verdict::Good;
-    }
-    let findings = if blocking.is_empty() { report.summary.clone() } else { blocking.join("\n") };
-    Verdict::NotYet { findings }
-}
-
-fn assertion(written: report::Assertion) -> (String, Check) {
-    let check = match written.check {
-        Some(report::Check::Command(line)) => Check::Command(line),
-        Some(report::Check::File { path, contains }) => Check::File { path, contains },
-        Some(report::Check::Person(what)) => Check::Person(what),
-        None => Check::None,
-    };
-    (written.text, check)
-}
-
-fn items(report: &Report) -> Vec<(ItemKind, String)> {
-    let of = |kind: ItemKind, texts: &[String]| -> Vec<(ItemKind, String)> {
-        texts.iter().map(|text| (kind, text.clone())).collect()
-    };
-    let mut items = of(ItemKind::Deferred, &report.deferred);
-    items.extend(of(ItemKind::FollowUp, &report.follow_ups));
-    items.extend(of(ItemKind::HumanAction, &report.human_actions));
-    let advisory = report.findings.iter().filter(|f| f.severity == report::Severity::Advisory);
-    items.extend(advisory.map(|finding| (ItemKind::FollowUp, finding.text.clone())));
-    items
-}
-
-/// The report as Markdown, as people read it.
-pub(super) fn full_text(report: &Report) -> String {
-    let mut out = report.summary.trim().to_owned();
-    let mut list = |title: &str, entries: Vec<String>| {
-        if !entries.is_empty() {
-            out.push_str("\n\n### ");
-            out.push_str(title);
-            out.push_str("\n\n");
-            out.push_str(&entries.iter().map(|e| format!("- {e}")).collect::<Vec<_>>().join("\n"));
-        }
-    };
-    let finding = |found: &report::Finding| match &found.file {
-        Some(file) => format!("**{}** {file}: {}", found.severity, found.text),
-        None => format!("**{}** {}", found.severity, found.text),
-    };
-    list("Findings", report.findings.iter().map(finding).collect());
-    let assertion = |written: &report::Assertion| match &written.check {
-        Some(report::Check::Command(line)) => format!("{} (`{line}`)", written.text),
-        Some(report::Check::File { path, .. }) => format!("{} (file `{path}`)", written.text),
-        Some(report::Check::Person(what)) => format!("{} (a person: {what})", written.text),
-        None => written.text.clone(),
-    };
-    list("Assertions", report.assertions.iter().map(assertion).collect());
-    list("Deferred", report.deferred.clone());
-    list("Follow-ups", report.follow_ups.clone());
-    list("For a person", report.human_actions.clone());
-    out
 }

@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use futures_util::future::{BoxFuture, FutureExt};
 
-use super::agent_node::{full_text, is_idle, judge, take_in, told};
+use super::agent_node::{take_in, told};
 use super::attached;
 use super::env::Env;
 use super::exhibit;
+use super::reported::{full_text, is_idle, judge};
 use super::result::{Came, may_heal};
 use super::run_node::{self, Task};
 use super::workspace;

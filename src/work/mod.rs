@@ -18,6 +18,7 @@ mod merged;
 mod orphans;
 mod recorded;
 mod repair_node;
+mod reported;
 mod result;
 mod run_node;
 mod sweep_tickets;

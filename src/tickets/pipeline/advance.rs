@@ -74,9 +74,9 @@ enum Went {
     Paused,
 }
 
-/// Enqueues a job for each node that may start, and lets those of editors wait to be claimed, unless
-/// a person has to approve that first. A node that has a job keeps it: the queue refuses a second
-/// one for the same node.
+/// Enqueues a job for each node that may start, and lets those of editors wait to be claimed,
+/// unless a person has to approve that first. A node that has a job keeps it: the queue refuses a
+/// second one for the same node.
 fn enqueue_ready(tx: &mut Tx<'_>, project: &Project, ticket: &Ticket) -> Result<Went, Fault> {
     let tenant = ticket.tenant;
     let nodes = node::list(tx, tenant, ticket.id)?;

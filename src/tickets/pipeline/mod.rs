@@ -4,8 +4,8 @@
 //!
 //! [`plan`] says which nodes a ticket has; [`mod@advance`], which of them may start and which
 //! tickets have a place; [`record`], what a node's run came to; [`decide`], what follows from it;
-//! [`rounds`], what is done again; [`approve`], what starts only after a person's word; [`end`], how
-//! a ticket ends and what that means for those that wait for it; [`heal`], what to do where one
+//! [`rounds`], what is done again; [`approve`], what starts only after a person's word; [`end`],
+//! how a ticket ends and what that means for those that wait for it; [`heal`], what to do where one
 //! stands still; [`people`], [`again`] and [`replace`] are what callers do to it; [`claim`], how
 //! agents in editors come to their nodes.
 

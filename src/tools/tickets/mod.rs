@@ -29,8 +29,8 @@ mod retry_ticket;
 mod search_tickets;
 mod seed;
 mod submit_node_report;
-mod work;
 pub mod wire;
+mod work;
 
 pub use approve_ticket::ApproveTicket;
 pub use ask_person::AskPerson;

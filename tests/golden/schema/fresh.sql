@@ -4,6 +4,24 @@ FROM   tickets t
        JOIN projects p ON p.id = t.project_id
        LEFT JOIN categories c ON c.id = t.category_id;
 
+CREATE VIEW ticket_texts AS
+SELECT t.n, t.title, t.description, coalesce(p.key || '-', '#') || t.seq AS ref,
+       lower(hex(t.tenant_id)) AS owner, lower(hex(t.project_id)) AS place
+FROM   tickets t JOIN projects p ON p.id = t.project_id;
+
+CREATE TRIGGER tickets_reworded AFTER UPDATE OF title, description ON tickets BEGIN
+    INSERT INTO ticket_search (ticket_search, rowid, title, description, ref, owner, place)
+    SELECT 'delete', n, old.title, old.description, ref, owner, place
+    FROM   ticket_texts WHERE n = new.n;
+    INSERT INTO ticket_search (rowid, title, description, ref, owner, place)
+    SELECT n, title, description, ref, owner, place FROM ticket_texts WHERE n = new.n;
+END;
+
+CREATE TRIGGER tickets_searchable AFTER INSERT ON tickets BEGIN
+    INSERT INTO ticket_search (rowid, title, description, ref, owner, place)
+    SELECT n, title, description, ref, owner, place FROM ticket_texts WHERE n = new.n;
+END;
+
 CREATE TABLE api_key_projects (
     key_id     BLOB NOT NULL REFERENCES api_keys (id),
     project_id BLOB NOT NULL REFERENCES projects (id),
@@ -42,6 +60,25 @@ CREATE TABLE assertions (
     UNIQUE (ticket_id, position)
 ) STRICT;
 
+CREATE TABLE attachments (
+    id           BLOB PRIMARY KEY CHECK (length(id) = 16),
+    tenant_id    BLOB NOT NULL REFERENCES tenants (id),
+    project_id   BLOB NOT NULL REFERENCES projects (id),
+    job_id       BLOB NOT NULL CHECK (length(job_id) = 16),
+    token_hash   BLOB NOT NULL UNIQUE CHECK (length(token_hash) = 32),
+    name         TEXT NOT NULL CHECK (name <> ''),
+    media_type   TEXT NOT NULL CHECK (media_type LIKE '_%/_%'),
+    size_bytes   INTEGER NOT NULL CHECK (size_bytes > 0),
+    announced_by TEXT NOT NULL,
+    created_at   INTEGER NOT NULL,
+    expires_at   INTEGER NOT NULL,
+    hash         BLOB CHECK (length(hash) = 32),
+    uploaded_at  INTEGER,
+    ticket_id    BLOB REFERENCES tickets (id),
+    CHECK ((hash IS NOT NULL) = (uploaded_at IS NOT NULL)),
+    CHECK (ticket_id IS NULL OR hash IS NOT NULL)
+) STRICT;
+
 CREATE TABLE audit (
     n          INTEGER PRIMARY KEY,
     tenant_id  BLOB NOT NULL REFERENCES tenants (id),
@@ -77,6 +114,48 @@ CREATE TABLE chains (
     tenant_id   BLOB NOT NULL REFERENCES tenants (id),
     title       TEXT NOT NULL,
     description TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE claim_lines (
+    n         INTEGER PRIMARY KEY,
+    tenant_id BLOB NOT NULL REFERENCES tenants (id),
+    claim_id  BLOB NOT NULL REFERENCES claims (id),
+    text      TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE claims (
+    id            BLOB PRIMARY KEY CHECK (length(id) = 16),
+    tenant_id     BLOB NOT NULL REFERENCES tenants (id),
+    ticket_id     BLOB NOT NULL REFERENCES tickets (id),
+    node_id       BLOB NOT NULL REFERENCES nodes (id),
+    attempt       INTEGER NOT NULL,
+    key_id        BLOB,
+    holder        TEXT NOT NULL,
+    agent         TEXT NOT NULL,
+    head          TEXT,
+    lease_ms      INTEGER NOT NULL CHECK (lease_ms > 0),
+    lease_until   INTEGER NOT NULL,
+    said          TEXT,
+    percent       INTEGER CHECK (percent BETWEEN 0 AND 100),
+    model         TEXT,
+    turns         INTEGER NOT NULL DEFAULT 0 CHECK (turns >= 0),
+    input_tokens  INTEGER NOT NULL DEFAULT 0 CHECK (input_tokens >= 0),
+    output_tokens INTEGER NOT NULL DEFAULT 0 CHECK (output_tokens >= 0),
+    cost_micros   INTEGER NOT NULL DEFAULT 0 CHECK (cost_micros >= 0),
+    claimed_at    INTEGER NOT NULL,
+    ended_at      INTEGER,
+    ended_as      TEXT CHECK (ended_as IN ('reported', 'released', 'lapsed', 'cancelled')),
+    CHECK ((ended_at IS NULL) = (ended_as IS NULL))
+) STRICT;
+
+CREATE TABLE data_operations (
+    approval_id BLOB PRIMARY KEY REFERENCES questions (id),
+    tenant_id   BLOB NOT NULL REFERENCES tenants (id),
+    ticket_id   BLOB NOT NULL REFERENCES tickets (id),
+    commit_sha  TEXT NOT NULL,
+    state       TEXT NOT NULL CHECK (state IN ('intended', 'applied', 'failed', 'abandoned')),
+    started_at  INTEGER NOT NULL,
+    ended_at    INTEGER
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE environments (
@@ -168,6 +247,8 @@ CREATE TABLE nodes (
                        'cancelled', 'skipped', 'awaiting_input', 'blocked')),
     attempt        INTEGER NOT NULL DEFAULT 0,
     job_id         BLOB,
+    offered_at     INTEGER,
+    asks           TEXT CHECK (json_valid(asks)),
     began_on       TEXT,
     agent          TEXT,
     model          TEXT,
@@ -176,6 +257,7 @@ CREATE TABLE nodes (
     report         TEXT,
     failure_reason TEXT,
     wants_round    INTEGER NOT NULL DEFAULT 0 CHECK (wants_round IN (0, 1)),
+    head_sha       TEXT,
     log_hash       BLOB CHECK (length(log_hash) = 32),
     log_lines      INTEGER NOT NULL DEFAULT 0,
     exit_code      INTEGER,
@@ -197,6 +279,15 @@ CREATE TABLE processes (
     pid        INTEGER NOT NULL,
     started    INTEGER NOT NULL,
     created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE project_usage (
+    project_id  BLOB NOT NULL REFERENCES projects (id),
+    month       TEXT NOT NULL CHECK (month GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]'),
+    tenant_id   BLOB NOT NULL REFERENCES tenants (id),
+    tokens      INTEGER NOT NULL CHECK (tokens >= 0),
+    cost_micros INTEGER NOT NULL CHECK (cost_micros >= 0),
+    PRIMARY KEY (project_id, month)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE projects (
@@ -253,7 +344,9 @@ CREATE TABLE questions (
     node_id     BLOB NOT NULL REFERENCES nodes (id),
     text        TEXT NOT NULL,
     choices     TEXT NOT NULL CHECK (json_valid(choices)),
+    pause       TEXT CHECK (pause IN ('plan', 'land', 'apply', 'hold', 'unclear')),
     asked_at    INTEGER NOT NULL,
+    decision    TEXT CHECK (decision IN ('approve', 'reject')),
     answer      TEXT,
     answered_by TEXT,
     answered_at INTEGER,
@@ -331,6 +424,18 @@ CREATE TABLE ticket_keys (
     PRIMARY KEY (key, ticket_n)
 ) STRICT, WITHOUT ROWID;
 
+CREATE VIRTUAL TABLE ticket_search USING fts5 (
+    title, description, ref, owner, place,
+    content = 'ticket_texts', content_rowid = 'n', columnsize = 0,
+    tokenize = 'unicode61 remove_diacritics 2'
+);
+
+CREATE TABLE 'ticket_search_config'(k PRIMARY KEY, v) WITHOUT ROWID;
+
+CREATE TABLE 'ticket_search_data'(id INTEGER PRIMARY KEY, block BLOB);
+
+CREATE TABLE 'ticket_search_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
+
 CREATE TABLE tickets (
     n                     INTEGER PRIMARY KEY,
     id                    BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
@@ -360,7 +465,11 @@ CREATE TABLE tickets (
     checkpoint_commits    INTEGER NOT NULL DEFAULT 0,
     source                TEXT,
     depends_on_reason     TEXT,
-    scope_id              BLOB,
+    scope_id              BLOB CHECK (length(scope_id) = 16),
+    local_name            TEXT,
+    replaces_id           BLOB CHECK (length(replaces_id) = 16),
+    lost_parent_id        BLOB CHECK (length(lost_parent_id) = 16),
+    seed_from_ref         TEXT,
     operation_key         TEXT,
     category_id           BLOB REFERENCES categories (id),
     requester_name        TEXT,
@@ -373,6 +482,7 @@ CREATE TABLE tickets (
     input_tokens          INTEGER NOT NULL DEFAULT 0 CHECK (input_tokens >= 0),
     output_tokens         INTEGER NOT NULL DEFAULT 0 CHECK (output_tokens >= 0),
     credit_block_count    INTEGER NOT NULL DEFAULT 0,
+    held_at               INTEGER,
     interrupt_count       INTEGER NOT NULL DEFAULT 0,
     created_at            INTEGER NOT NULL,
     started_at            INTEGER,
@@ -396,10 +506,32 @@ CREATE INDEX api_keys_by_tenant ON api_keys (tenant_id, created_at);
 
 CREATE INDEX api_keys_by_ticket ON api_keys (ticket_id) WHERE ticket_id IS NOT NULL;
 
+CREATE INDEX attachments_by_hash ON attachments (hash) WHERE hash IS NOT NULL;
+
+CREATE INDEX attachments_by_job ON attachments (job_id);
+
+CREATE INDEX attachments_by_ticket ON attachments (ticket_id) WHERE ticket_id IS NOT NULL;
+
+CREATE INDEX attachments_unused ON attachments (created_at) WHERE ticket_id IS NULL;
+
 CREATE INDEX audit_by_tenant ON audit (tenant_id, n);
 
 CREATE UNIQUE INDEX categories_by_name ON categories (project_id, name_norm)
     WHERE deleted_at IS NULL;
+
+CREATE INDEX categories_by_project ON categories (project_id, name_norm);
+
+CREATE INDEX claim_lines_by_claim ON claim_lines (claim_id, n);
+
+CREATE INDEX claims_by_ticket ON claims (ticket_id, claimed_at);
+
+CREATE INDEX claims_due ON claims (lease_until) WHERE ended_at IS NULL;
+
+CREATE UNIQUE INDEX claims_open ON claims (node_id) WHERE ended_at IS NULL;
+
+CREATE INDEX data_operations_by_ticket ON data_operations (ticket_id, started_at);
+
+CREATE UNIQUE INDEX data_operations_once ON data_operations (ticket_id) WHERE state = 'applied';
 
 CREATE INDEX jobs_by_tenant ON jobs (tenant_id, state, n);
 
@@ -420,6 +552,8 @@ CREATE INDEX landings_intended ON landings (repository, base_branch, created_at)
     WHERE state = 'intended';
 
 CREATE UNIQUE INDEX landings_once ON landings (ticket_id) WHERE state = 'landed';
+
+CREATE INDEX nodes_offered ON nodes (tenant_id, offered_at, id) WHERE offered_at IS NOT NULL;
 
 CREATE INDEX projects_by_name ON projects (tenant_id, name_norm, id);
 
@@ -456,6 +590,8 @@ CREATE UNIQUE INDEX tickets_by_operation_key ON tickets (tenant_id, operation_ke
 CREATE INDEX tickets_by_project ON tickets (project_id);
 
 CREATE INDEX tickets_by_project_status ON tickets (project_id, status);
+
+CREATE INDEX tickets_by_scope ON tickets (scope_id) WHERE scope_id IS NOT NULL;
 
 CREATE INDEX tickets_by_tenant ON tickets (tenant_id);
 

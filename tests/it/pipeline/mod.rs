@@ -3,10 +3,10 @@
 
 mod agent_keys;
 mod agents;
-mod editors;
 mod approvals;
 mod clearing;
 mod data_operations;
+mod editors;
 mod examples;
 mod kinds;
 mod landing;

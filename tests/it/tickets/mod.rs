@@ -1,10 +1,10 @@
 //! The ticket tools against the published tickets contract, through both doors.
 
 mod arguments;
-mod chains;
 mod attachments;
 mod batch;
 mod categories;
+mod chains;
 mod dependencies;
 mod drafting;
 mod duplicates;

@@ -86,22 +86,13 @@ pub(super) fn naming(tool: &str, named: &Named) -> Vec<Value> {
         "get_ticket" | "get_ticket_graph" | "cancel_ticket" | "retry_ticket" => tickets(&[]),
         "get_ticket_reports" => tickets(&[("node", "plan-1")]),
         "reply_ticket" => tickets(&[("message", "Yes.")]),
-        "claim_ticket_node" => vec![
-            json!({ "project": project }),
-            json!({ "project": project_slug }),
-            json!({ "ticket": ticket }),
-            json!({ "ticket": ticket_ref }),
-        ],
-        "report_node_progress"
+        "claim_ticket_node"
+        | "report_node_progress"
         | "submit_node_report"
         | "release_node"
         | "file_child_ticket"
         | "ask_person"
-        | "attach_evidence" => {
-            let mut args = usual(tool);
-            args["claim_id"] = json!(named.claim);
-            vec![args]
-        }
+        | "attach_evidence" => naming_work(tool, named),
         "approve_ticket" => tickets(&[("step", "plan"), ("decision", "approve")]),
         "get_job_status" => vec![json!({ "jobId": ticket }), json!({ "jobId": named.job })],
         "list_projects" => vec![json!({ "after": project })],
@@ -117,6 +108,22 @@ pub(super) fn naming(tool: &str, named: &Named) -> Vec<Value> {
         }
         unknown => panic!("add calls of {unknown} here"),
     }
+}
+
+/// The same for the tools of agents.
+fn naming_work(tool: &str, named: &Named) -> Vec<Value> {
+    let Named { project, project_slug, ticket, ticket_ref, .. } = named;
+    if tool == "claim_ticket_node" {
+        return vec![
+            json!({ "project": project }),
+            json!({ "project": project_slug }),
+            json!({ "ticket": ticket }),
+            json!({ "ticket": ticket_ref }),
+        ];
+    }
+    let mut args = usual(tool);
+    args["claim_id"] = json!(named.claim);
+    vec![args]
 }
 
 /// The same for tools that file, sort and find tickets.
@@ -188,7 +195,6 @@ pub(super) fn usual(tool: &str) -> Value {
         "get_ticket" | "get_ticket_graph" | "get_ticket_reports" | "cancel_ticket"
         | "retry_ticket" => ticket,
         "reply_ticket" => json!({ "ticket": "MINE-1", "message": "Yes." }),
-        "claim_ticket_node" => json!({ "project": "MINE" }),
         "report_node_progress" => json!({ "claim_id": NO_CLAIM, "message": "At it." }),
         "submit_node_report" => {
             json!({ "claim_id": NO_CLAIM, "outcome": "succeeded", "summary": "Done." })
@@ -201,7 +207,7 @@ pub(super) fn usual(tool: &str) -> Value {
             json!({ "ticket": "MINE-1", "step": "plan", "decision": "approve" })
         }
         "get_job_status" => json!({ "jobId": "0190a5b2-7c3d-7e4f-8a1b-2c3d4e5f6a7b" }),
-        "get_project" | "list_categories" => json!({ "project": "MINE" }),
+        "claim_ticket_node" | "get_project" | "list_categories" => json!({ "project": "MINE" }),
         "create_project" => json!({ "name": "New", "confirm": true }),
         unknown => panic!("add a call of {unknown} here"),
     }

@@ -18,8 +18,8 @@ use crate::base::{Fault, Millis, NodeId};
 use crate::projects::{self, Project};
 use crate::proofs::{self, Proof};
 use crate::store::Read;
-use crate::tickets::conversations::{self, Original};
 use crate::tickets::attachments::{self, Attachment};
+use crate::tickets::conversations::{self, Original};
 use crate::tickets::digest::{self, Digest};
 use crate::tickets::draft::{Role, Turn};
 use crate::tickets::node::{self, Edge, Node};
@@ -251,10 +251,9 @@ fn tone(entry: &Entry, digest: &Digest, is_retried: bool) -> &'static str {
     match entry.happened {
         Happened::Landed | Happened::Approved => "ok",
         Happened::Asked => "wait",
-        Happened::AnotherRound
-        | Happened::SentBack
-        | Happened::Interrupted
-        | Happened::Held => "hold",
+        Happened::AnotherRound | Happened::SentBack | Happened::Interrupted | Happened::Held => {
+            "hold"
+        }
         Happened::NodeEnded => node.map_or("", |node| Mark::status(node.status.word()).tone),
         Happened::Ended if !is_retried => Mark::status(digest.ticket.status.word()).tone,
         Happened::Ended if entry.text.starts_with("Cancelled") => "idle",
