@@ -1,6 +1,6 @@
 //! Many claimers at once: every node is done, and none of them twice. The claims, leases and
 //! records are the program's own, through its gate. The work trees are left out, so that a thousand
-//! nodes take seconds; with ASSAY_CLAIMS=trees they are made and committed in too.
+//! nodes take seconds; with `ASSAY_CLAIMS=trees` they are made and committed in too.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -84,6 +84,11 @@ impl Editors for Light {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "a test's own variable, not a setting")]
+fn with_trees() -> bool {
+    std::env::var("ASSAY_CLAIMS").is_ok_and(|value| value == "trees")
+}
+
 struct Crowd {
     app: App,
     gate: Gate,
@@ -117,12 +122,16 @@ impl Crowd {
         let repository = dir.path().join("person");
         make_repository(&repository);
         let db = app.env().db.clone();
-        let (bench, with_trees) =
-            (Bench::new(app.env().clone()), std::env::var("ASSAY_CLAIMS").is_ok());
+        let bench = Bench::new(app.env().clone());
         let editors: Arc<dyn Editors> =
+<<<<<<< ours
             if with_trees { Arc::new(bench) } else { Arc::new(Light(bench, db.clone())) };
         let premises = Premises { url: "http://localhost:7171".to_owned(), mirrors: "/".into() };
         let gate = Gate::new(db.clone(), clock.clone(), RateLimit::Off, Git::default(), premises);
+=======
+            if with_trees() { Arc::new(bench) } else { Arc::new(Light(bench, db.clone())) };
+        let gate = Gate::new(db.clone(), clock.clone(), RateLimit::Off, Git::default());
+>>>>>>> theirs
         let gate = gate.with_editors(editors);
         let place = repository.to_str().unwrap().to_owned();
         let keys = db.write(move |tx| furnish(tx, &place)).await.unwrap();
@@ -250,7 +259,7 @@ async fn of_a_thousand_nodes_that_64_claim_none_is_done_twice_and_none_is_forgot
     }
 
     let column = |sql: &str| crowd.app.env().db.raw_column(sql).unwrap();
-    let reported = crowd.reported.lock().unwrap();
+    let reported = crowd.reported.lock().unwrap().clone();
     assert_eq!(reported.len(), NODES, "each was done");
     assert!(reported.values().all(|times| *times == 1), "and once");
     let standing = "SELECT status || ' ' || count(*) FROM nodes
@@ -260,14 +269,14 @@ async fn of_a_thousand_nodes_that_64_claim_none_is_done_twice_and_none_is_forgot
         WHERE ended_as = 'reported'";
     assert_eq!(column(done), [format!("{NODES} {NODES}")]);
     assert_eq!(column("SELECT count(*) || '' FROM claims WHERE ended_at IS NULL"), ["0"]);
-    let tally = crowd.tally.lock().unwrap();
-    let lost = crowd.lost.lock().unwrap();
+    let tally = crowd.tally.lock().unwrap().clone();
+    let lost = crowd.lost.lock().unwrap().clone();
     assert!(lost.len() > 10 && tally["released"] > 10, "{tally:?}");
     let lapsed = column("SELECT count(*) || '' FROM claims WHERE ended_as = 'lapsed'");
     let late = tally.get("too late").copied().unwrap_or(0);
     assert!(lapsed[0].parse::<usize>().unwrap() >= lost.len(), "{lapsed:?}, {late} too late");
     // Whoever comes back after its lease hears so.
-    for id in lost.iter() {
+    for id in &lost {
         let late = json!({ "claim_id": id, "outcome": "succeeded", "summary": "Late." });
         let mut answers = Vec::new();
         for caller in &callers {

@@ -94,8 +94,8 @@ async fn a_ticket_is_done_from_an_editor_down_to_the_landed_commit() {
     assert!(reports.to_string().contains("Wrote *hello*."), "{reports:#}");
     let log = "SELECT log_lines || '' FROM nodes WHERE ref = 'implement-1'";
     assert_eq!(stage.column(log), ["2"], "what was said is its log");
-    let none = stage.call("claim_ticket_node", json!({})).await;
-    assert!(none["claim"].is_null() && none["hint"].is_string(), "{none}");
+    let last = stage.call("claim_ticket_node", json!({})).await;
+    assert!(last["claim"].is_null() && last["hint"].is_string(), "{last}");
     stage.close().await;
 }
 
