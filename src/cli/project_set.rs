@@ -315,7 +315,8 @@ mod tests {
         set_agent(&mut settings, "claude").expect("it ships");
         let unknown = set_agent(&mut settings, "nobody").expect_err("nobody has it");
 
-        assert!(unknown.message.contains("there are claude, codex or script."), "{unknown}");
+        let there = "there are claude, codex, editor or script.";
+        assert!(unknown.message.contains(there), "{unknown}");
         assert_eq!(settings.agents.default.as_deref(), Some("claude"));
         set_agent_command(&mut settings, "./work".to_owned());
         assert_eq!(settings.agents.default.as_deref(), Some(COMMAND_PROFILE));

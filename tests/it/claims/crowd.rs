@@ -124,14 +124,9 @@ impl Crowd {
         let db = app.env().db.clone();
         let bench = Bench::new(app.env().clone());
         let editors: Arc<dyn Editors> =
-<<<<<<< ours
-            if with_trees { Arc::new(bench) } else { Arc::new(Light(bench, db.clone())) };
+            if with_trees() { Arc::new(bench) } else { Arc::new(Light(bench, db.clone())) };
         let premises = Premises { url: "http://localhost:7171".to_owned(), mirrors: "/".into() };
         let gate = Gate::new(db.clone(), clock.clone(), RateLimit::Off, Git::default(), premises);
-=======
-            if with_trees() { Arc::new(bench) } else { Arc::new(Light(bench, db.clone())) };
-        let gate = Gate::new(db.clone(), clock.clone(), RateLimit::Off, Git::default());
->>>>>>> theirs
         let gate = gate.with_editors(editors);
         let place = repository.to_str().unwrap().to_owned();
         let keys = db.write(move |tx| furnish(tx, &place)).await.unwrap();

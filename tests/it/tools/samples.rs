@@ -207,11 +207,7 @@ pub(super) fn usual(tool: &str) -> Value {
             json!({ "ticket": "MINE-1", "step": "plan", "decision": "approve" })
         }
         "get_job_status" => json!({ "jobId": "0190a5b2-7c3d-7e4f-8a1b-2c3d4e5f6a7b" }),
-<<<<<<< ours
         "claim_ticket_node" | "get_project" | "list_categories" => json!({ "project": "MINE" }),
-=======
-        "get_project" | "claim_ticket_node" => json!({ "project": "MINE" }),
->>>>>>> theirs
         "create_project" => json!({ "name": "New", "confirm": true }),
         unknown => panic!("add a call of {unknown} here"),
     }
