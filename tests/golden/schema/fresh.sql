@@ -9,19 +9,6 @@ SELECT t.n, t.title, t.description, coalesce(p.key || '-', '#') || t.seq AS ref,
        lower(hex(t.tenant_id)) AS owner, lower(hex(t.project_id)) AS place
 FROM   tickets t JOIN projects p ON p.id = t.project_id;
 
-CREATE TRIGGER tickets_reworded AFTER UPDATE OF title, description ON tickets BEGIN
-    INSERT INTO ticket_search (ticket_search, rowid, title, description, ref, owner, place)
-    SELECT 'delete', n, old.title, old.description, ref, owner, place
-    FROM   ticket_texts WHERE n = new.n;
-    INSERT INTO ticket_search (rowid, title, description, ref, owner, place)
-    SELECT n, title, description, ref, owner, place FROM ticket_texts WHERE n = new.n;
-END;
-
-CREATE TRIGGER tickets_searchable AFTER INSERT ON tickets BEGIN
-    INSERT INTO ticket_search (rowid, title, description, ref, owner, place)
-    SELECT n, title, description, ref, owner, place FROM ticket_texts WHERE n = new.n;
-END;
-
 CREATE TABLE api_key_projects (
     key_id     BLOB NOT NULL REFERENCES api_keys (id),
     project_id BLOB NOT NULL REFERENCES projects (id),
