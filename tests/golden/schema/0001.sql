@@ -79,6 +79,9 @@ INSERT INTO tickets (
     'standard', 'full', 'dynamic', 'ready', 'paint-1', 'key:agent', 6
 );
 
+INSERT INTO ticket_search (rowid, title, description, ref, owner, place)
+SELECT n, title, description, ref, owner, place FROM ticket_texts;
+
 INSERT INTO api_keys (
     id, tenant_id, name, scope, hash, shown, default_project_id, limited, ticket_id,
     created_by, created_at
