@@ -118,7 +118,7 @@ async fn a_key_claims_within_its_reach_and_what_it_asks_for() {
     let all = tenant.key(KeyScope::McpFull).await;
     for project in ["ONE", "TWO", "TWO"] {
         let trivial = json!({ "title": "T", "project": project, "preset": "trivial",
-            "pass_profile": "minimal" });
+            "pass_profile": "minimal", "override_duplicate": true });
         all.dispatch(trivial).await;
     }
     let two = app

@@ -127,7 +127,8 @@ async fn a_month_that_is_used_up_holds_further_tickets_until_it_turns_or_is_rais
     let claimed = claim(&caller).await;
     let all = json!({ "input_tokens": 70, "output_tokens": 30 });
     caller.call("submit_node_report", done(&claimed, &all)).await;
-    let trivial = json!({ "title": "Another", "preset": "trivial", "pass_profile": "minimal" });
+    let trivial = json!({ "title": "Another", "preset": "trivial", "pass_profile": "minimal",
+        "override_duplicate": true });
 
     caller.dispatch(trivial.clone()).await;
     sweep(&app).await;

@@ -98,7 +98,7 @@ async fn no_agent_approves_and_no_retry_leads_around_an_approval() {
 
     let approve = says(asked.name(), "land", "approve", "");
     let refused = stage.call_as(&agent, "approve_ticket", approve).await.unwrap_err();
-    assert_eq!(refused.code, Code::Forbidden);
+    assert_eq!(refused.code, Code::ScopeDenied);
 
     stage.call("cancel_ticket", json!({ "ticket": asked.name() })).await;
     stage.call("retry_ticket", json!({ "ticket": asked.name() })).await;

@@ -64,7 +64,8 @@ async fn the_filters_and_the_dates_narrow() {
     let (app, caller) = still().await;
     let hour = std::time::Duration::from_hours(1);
     for category in ["Auth", "Billing", "Auth"] {
-        let args = json!({ "title": "Say hello", "project": "ACME", "category": category });
+        let args = json!({ "title": "Say hello", "project": "ACME", "category": category,
+            "override_duplicate": true });
         caller.dispatch(args).await;
         app.app.env().clock.advance(hour);
     }
