@@ -1,4 +1,4 @@
-//! Approvals: steps that start only after a person's word. Every node passes [`missing`] before it
+//! Approvals: steps that start only after a person's word. Every node passes `missing` before it
 //! is started, whatever brought it there, so no crash, retry or interruption leads around it.
 //!
 //! An approval is of what one node did: of a plan, or of the commit that a verification looked at.
