@@ -59,6 +59,33 @@ pub fn output(schema: Value) -> Object {
     root(schema, Side::Output, false)
 }
 
+/// The same schema without words for people. A client holds an answer against it and shows it to no
+/// one, while some put every byte of it before the model with each message.
+#[must_use]
+pub fn bare(schema: &Object) -> Object {
+    let mut out = Object::new();
+    for (word, value) in schema {
+        let kept = match (word.as_str(), value) {
+            ("description", Value::String(_)) => continue,
+            ("properties", Value::Object(members)) => Value::Object(
+                members.iter().map(|(name, one)| (name.clone(), bared(one))).collect(),
+            ),
+            ("enum" | "required", _) => value.clone(),
+            _ => bared(value),
+        };
+        out.insert(word.clone(), kept);
+    }
+    out
+}
+
+fn bared(value: &Value) -> Value {
+    match value {
+        Value::Object(schema) => Value::Object(bare(schema)),
+        Value::Array(list) => list.iter().map(bared).collect(),
+        other => other.clone(),
+    }
+}
+
 fn root(schema: Value, side: Side, formats: bool) -> Object {
     let mut defs = Object::new();
     for key in ["$defs", "definitions"] {
@@ -508,6 +535,33 @@ mod tests {
                 "type": "object",
                 "properties": { "title": { "type": "string" }, "not": { "type": "string" } },
                 "required": ["title"],
+            })
+        );
+    }
+
+    #[test]
+    fn a_bare_schema_says_the_same_without_words_for_people() {
+        let schema = json!({
+            "type": "object",
+            "description": "A thing.",
+            "properties": {
+                "description": { "type": "string", "description": "In words." },
+                "list": { "type": "array", "items": { "description": "One.", "type": "string" } },
+                "word": { "anyOf": [{ "enum": ["description"], "description": "It." }] },
+            },
+            "required": ["description"],
+        });
+
+        assert_eq!(
+            Value::Object(bare(schema.as_object().expect("an object"))),
+            json!({
+                "type": "object",
+                "properties": {
+                    "description": { "type": "string" },
+                    "list": { "type": "array", "items": { "type": "string" } },
+                    "word": { "anyOf": [{ "enum": ["description"] }] },
+                },
+                "required": ["description"],
             })
         );
     }

@@ -188,6 +188,8 @@ pub struct Entry {
     pub input_schema: Arc<Map<String, Value>>,
     /// The schema of the answer, as every client takes it.
     pub output_schema: Arc<Map<String, Value>>,
+    /// The same without words for people, as it is listed to clients.
+    pub listed_output: Arc<Map<String, Value>>,
     pub(super) check: Check,
     pub(super) refuse_unserved: RefuseUnserved,
     pub(super) call: Call,
@@ -208,6 +210,8 @@ impl Entry {
         }
         let check = Check::of(&schema::checked(derived::<T::Input>(reads())))
             .unwrap_or_else(|unknown| panic!("the arguments of {} have {unknown}", T::NAME));
+        // What is left out where it says nothing must not be promised.
+        let output = schema::output(derived::<T::Output>(reads().for_serialize()));
         Self {
             name: T::NAME,
             title: T::TITLE,
@@ -222,8 +226,8 @@ impl Entry {
             unserved: T::UNSERVED,
             example: T::EXAMPLE,
             input_schema: Arc::new(input),
-            // What is left out where it says nothing must not be promised.
-            output_schema: Arc::new(schema::output(derived::<T::Output>(reads().for_serialize()))),
+            listed_output: Arc::new(schema::bare(&output)),
+            output_schema: Arc::new(output),
             check,
             refuse_unserved: T::refuse_unserved,
             call: call::<T>,

@@ -70,8 +70,8 @@ fn one(tool: &Entry, dialect: Dialect) -> Tool {
         .idempotent(tool.idempotent)
         .open_world(false);
     let output = match dialect {
-        Dialect::Envelope => Arc::new(enveloped(&tool.output_schema)),
-        Dialect::Jsonrpc | Dialect::Object => tool.output_schema.clone(),
+        Dialect::Envelope => Arc::new(enveloped(&tool.listed_output)),
+        Dialect::Jsonrpc | Dialect::Object => tool.listed_output.clone(),
     };
     Tool::new(tool.name, tool.about, tool.input_schema.clone())
         .with_title(tool.title)

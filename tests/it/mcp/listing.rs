@@ -58,6 +58,23 @@ async fn every_schema_is_one_that_every_client_takes() {
     }
 }
 
+/// Some clients put the whole list before the model with every message, all of them the names,
+/// descriptions and arguments.
+#[tokio::test]
+async fn the_list_of_tools_stays_short_enough_for_every_message() {
+    let server = Server::start().await;
+    let size = |value: &Value| value.to_string().len();
+
+    let listed = server.ask("/mcp", "tools/list", json!({})).await["result"]["tools"].clone();
+
+    let listed = listed.as_array().unwrap();
+    let outputs: usize = listed.iter().map(|tool| size(&tool["outputSchema"])).sum();
+    let whole: usize = listed.iter().map(size).sum();
+    assert!(whole < 80_000 && whole - outputs < 42_000, "{whole} bytes, {outputs} of answers");
+    let some = server.ask("/mcp?tools=get_ticket,dispatch_ticket", "tools/list", json!({})).await;
+    assert_eq!(some["result"]["tools"].as_array().map(Vec::len), Some(2));
+}
+
 #[tokio::test]
 async fn an_answer_holds_against_the_schema_it_is_listed_with() {
     let server = Server::start().await;
