@@ -15,14 +15,18 @@ use words::{Token, sentences};
 /// Characters of a description that are compared word by word; what lies behind must be the same.
 const LOOKED_AT_MAX: usize = 20_000;
 
-/// How much of the score the title has where both briefs have a description.
-const TITLE_SHARE: f64 = 0.35;
+/// How much of the score the title has at least where a brief has a description. It has more where
+/// the descriptions are short: the same line under every title says nothing of what is asked.
+const TITLE_SHARE_MIN: f64 = 0.35;
 
 /// How much of a text's score its single words have; its pairs of words have the rest.
 const WORDS_SHARE: f64 = 0.6;
 
 /// Words that differ in the same place of two titles at most, for them to be a form filled twice.
 const SLOT_MAX: usize = 2;
+
+/// Words of a description that may be a line under every ticket.
+const LINE_WORDS: usize = 8;
 
 /// Keys of a brief by which briefs like it are found.
 pub const KEYS: usize = 6;
@@ -125,7 +129,16 @@ impl Profile {
         if self.body.single.is_empty() && other.body.single.is_empty() {
             return title;
         }
-        TITLE_SHARE * title + (1.0 - TITLE_SHARE) * self.body.alike(&other.body)
+        let share = self.title_share(other);
+        share * title + (1.0 - share) * self.body.alike(&other.body)
+    }
+
+    /// How much of the score the titles have: their share of all words, and never too little.
+    fn title_share(&self, other: &Self) -> f64 {
+        let count = |words: usize| u32::try_from(words).map_or(f64::INFINITY, f64::from);
+        let titles = count(self.title.single.len() + other.title.single.len());
+        let bodies = count(self.body.single.len() + other.body.single.len());
+        (titles / (titles + bodies)).max(TITLE_SHARE_MIN)
     }
 
     /// What makes the two different, if anything does beside the score.
@@ -143,8 +156,23 @@ impl Profile {
         if words::opposed(&self.title.single, &other.title.single, hash) {
             return Some(Difference::Opposite);
         }
-        let filled = is_form_filled_twice(&self.title_order, &other.title_order);
+        let filled = is_form_filled_twice(&self.title_order, &other.title_order)
+            || self.is_told_by_titles_alone(other);
         filled.then_some(Difference::Slot)
+    }
+
+    /// Whether each title has a word that the other lacks while the descriptions are the same few
+    /// words: a line that goes under every ticket, so that the titles alone say what is asked.
+    fn is_told_by_titles_alone(&self, other: &Self) -> bool {
+        let lacks = |one: &Self, other: &Self| {
+            one.title.single.iter().any(|word| !other.title.single.contains(word))
+        };
+        let is_short = self.body.single.len() < self.title.single.len().max(LINE_WORDS);
+        self.body.single == other.body.single
+            && !self.body.single.is_empty()
+            && is_short
+            && lacks(self, other)
+            && lacks(other, self)
     }
 
     /// Whether the titles have the same numbers in another order.
