@@ -15,27 +15,85 @@ use crate::base::{Code, Fault, RequestId};
 use crate::contract::{code, envelope, error_object, jsonrpc};
 use crate::tools::Reply;
 
-/// The outcome of a tool in a dialect: a result, or the error of the protocol. `public_url` is
-/// this server's own address.
+/// What a tool came to, as a client is told it.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    /// A success: the value for programs, and the same as text for models.
+    Success(Box<RawValue>),
+    /// A failure that the model reads: text alone, for a client would hold structured content
+    /// against the schema of success and hide the failure behind its own.
+    Failure(String),
+}
+
+/// An outcome as it is written.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ToolResult<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result_type: Option<&'static str>,
+    content: [Text<'a>; 1],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    structured_content: Option<&'a RawValue>,
+    is_error: bool,
+}
+
+#[derive(Serialize)]
+struct Text<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    text: &'a str,
+}
+
+impl Outcome {
+    /// The result; the newer era has each say that it is complete.
+    pub(super) fn result(&self, newer: bool) -> ToolResult<'_> {
+        let (text, structured) = match self {
+            Self::Success(written) => (written.get(), Some(&**written)),
+            Self::Failure(said) => (said.as_str(), None),
+        };
+        ToolResult {
+            result_type: newer.then_some("complete"),
+            content: [Text { kind: "text", text }],
+            structured_content: structured,
+            is_error: structured.is_none(),
+        }
+    }
+}
+
+impl From<Outcome> for CallToolResult {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Success(written) => {
+                let mut result = Self::success(vec![ContentBlock::text(written.get())]);
+                result.structured_content = serde_json::from_str(written.get()).ok();
+                result
+            }
+            Outcome::Failure(said) => Self::error(vec![ContentBlock::text(said)]),
+        }
+    }
+}
+
+/// The outcome of a tool in a dialect, or the error of the protocol. `public_url` is this server's
+/// own address.
 pub(super) fn outcome(
     dialect: Dialect,
     public_url: &str,
     tool: &str,
     outcome: Result<Reply, Fault>,
-) -> Result<CallToolResult, ErrorData> {
+) -> Result<Outcome, ErrorData> {
     match (dialect, outcome) {
         (Dialect::Envelope, Ok(reply)) => {
             let Reply { summary, data, warnings, next } = reply;
             let said = envelope::success(tool, &summary, data, warnings, &next);
-            Ok(structured(&to_raw_value(&said).expect("an envelope is JSON")))
+            Ok(Outcome::Success(to_raw_value(&said).expect("an envelope is JSON")))
         }
-        (Dialect::Jsonrpc | Dialect::Object, Ok(reply)) => Ok(structured(&reply.data)),
+        (Dialect::Jsonrpc | Dialect::Object, Ok(reply)) => Ok(Outcome::Success(reply.data)),
         (Dialect::Jsonrpc, Err(fault)) => Err(rpc_error(&fault)),
         (Dialect::Envelope, Err(fault)) => {
-            Ok(failed(plain(&envelope::failure(tool, &fault).1).to_string()))
+            Ok(Outcome::Failure(plain(&envelope::failure(tool, &fault).1).to_string()))
         }
         (Dialect::Object, Err(fault)) => {
-            Ok(failed(error_object::encode(&fault, public_url).to_text()))
+            Ok(Outcome::Failure(error_object::encode(&fault, public_url).to_text()))
         }
     }
 }
@@ -56,19 +114,6 @@ fn plain(value: &impl Serialize) -> Value {
 pub(super) fn rpc_error(fault: &Fault) -> ErrorData {
     let said = jsonrpc::error(fault);
     ErrorData::new(ErrorCode(said.code), said.message, Some(plain(&said.data)))
-}
-
-/// A success: the value for programs, and the same as text for models.
-fn structured(written: &RawValue) -> CallToolResult {
-    let mut result = CallToolResult::success(vec![ContentBlock::text(written.get())]);
-    result.structured_content = serde_json::from_str(written.get()).ok();
-    result
-}
-
-/// A failure that the model reads: text alone, for a client would hold structured content against
-/// the schema of success and hide the failure behind its own.
-fn failed(text: String) -> CallToolResult {
-    CallToolResult::error(vec![ContentBlock::text(text)])
 }
 
 /// The answer of HTTP to a request that the door does not let in, with the id it was sent under
@@ -129,8 +174,10 @@ mod tests {
     }
 
     /// The parts of a result: structured content, the only text as JSON, whether it is an error.
-    fn parts(result: &CallToolResult) -> (Option<Value>, Value, bool) {
-        let wire = serde_json::to_value(result).expect("plain data");
+    fn parts(outcome: Outcome) -> (Option<Value>, Value, bool) {
+        let written = serde_json::to_value(outcome.result(true)).expect("plain data");
+        let wire = serde_json::to_value(CallToolResult::from(outcome)).expect("plain data");
+        assert_eq!(written, wire, "both ways of writing it say the same");
         let blocks = wire["content"].as_array().expect("content");
         assert_eq!(blocks.len(), 1);
         let text = blocks[0]["text"].as_str().expect("a text");
@@ -143,7 +190,7 @@ mod tests {
         for dialect in Dialect::ALL {
             let result = outcome(*dialect, HERE, "count", Ok(reply())).expect("a result");
 
-            let (structured, text, is_error) = parts(&result);
+            let (structured, text, is_error) = parts(result);
             assert_eq!((structured, is_error), (Some(text.clone()), false), "{dialect}");
             let data = if *dialect == Dialect::Envelope { &text["data"] } else { &text };
             assert_eq!(data, &json!({ "count": 1 }));
@@ -160,11 +207,11 @@ mod tests {
         assert_eq!((rpc.code.0, rpc.message.as_ref()), (-32600, "No such ticket."));
         assert_eq!(rpc.data, Some(json!({ "code": "NOT_FOUND", "statusCode": 404 })));
 
-        let (structured, text, is_error) = parts(&fail(Dialect::Envelope).expect("a result"));
+        let (structured, text, is_error) = parts(fail(Dialect::Envelope).expect("a result"));
         assert_eq!((structured, is_error), (None, true));
         assert_eq!((&text["ok"], &text["tool"]), (&json!(false), &json!("count")));
 
-        let (structured, text, is_error) = parts(&fail(Dialect::Object).expect("a result"));
+        let (structured, text, is_error) = parts(fail(Dialect::Object).expect("a result"));
         assert_eq!((structured, is_error), (None, true));
         assert_eq!(text["format"], "cora-mcp-error");
         let docs = text["docsUrl"].as_str().expect("an address");

@@ -17,6 +17,7 @@ use super::address::Address;
 use super::body::{self, Message, Posted};
 use super::calls::{Calls, Name};
 use super::handler::{Handler, Visit};
+use super::plain::Plain;
 use super::transport::{Accepted, SESSION, Sessions, Transport};
 use super::{answer, catalog};
 use crate::base::{Clock, Code, Entropy, Fault, RequestId};
@@ -41,6 +42,7 @@ pub struct Setting {
 /// The MCP door.
 pub struct Door {
     gate: Arc<Gate>,
+    handler: Handler,
     transport: Transport<Handler>,
     calls: Calls,
     invoke: Invoke,
@@ -72,8 +74,8 @@ impl Door {
         let Setting { invoke, public_url, clock, entropy } = setting;
         let calls = Calls::default();
         let handler = Handler::new(gate.clone(), calls.clone(), public_url.into());
-        let transport = Transport::new(handler, Sessions::Off);
-        Self { gate, transport, calls, invoke, clock, entropy }
+        let transport = Transport::new(handler.clone(), Sessions::Off);
+        Self { gate, handler, transport, calls, invoke, clock, entropy }
     }
 
     fn catalog(&self, parts: &Parts) -> Response {
@@ -138,6 +140,11 @@ impl Door {
         message: &Message,
         visit: Visit,
     ) -> Response {
+        if let Some(call) = Plain::read(&parts.headers, &bytes)
+            && let Some(response) = self.handler.plain(&visit, call).await
+        {
+            return response;
+        }
         if message.method.as_deref() == Some("notifications/cancelled")
             && let Some(request) = body::cancelled_request(&bytes)
         {

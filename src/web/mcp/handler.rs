@@ -2,25 +2,28 @@
 
 use std::sync::Arc;
 
+use axum::response::Response;
 use http::request::Parts;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode,
-    GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult,
+    ErrorCode, GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
     ProgressNotificationParam, ProgressToken, ReadResourceRequestParams, ReadResourceResponse,
-    ServerCapabilities, ServerConfig,
+    RequestId, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use super::address::Address;
 use super::calls::{Calls, Name};
+use super::plain::Plain;
 use super::{answer, catalog, prompts, resources};
 use crate::base::text::{cut, printable};
-use crate::base::{Code, Fault, RequestId};
-use crate::tools::{CallContext, Caller, Gate, Registry, Reply, Step};
+use crate::base::{self, Code, Fault};
+use crate::tools::{CallContext, Caller, Effect, Gate, Registry, Reply, Step};
 
 /// What a client is told about the server when it connects.
 const INSTRUCTIONS: &str = "\
@@ -50,7 +53,7 @@ pub(super) struct Visit {
     /// Whether the client reads an event stream.
     pub(super) streams: bool,
     /// The request, as the logs name it.
-    pub(super) request: RequestId,
+    pub(super) request: base::RequestId,
 }
 
 /// The server's side of the protocol.
@@ -70,6 +73,24 @@ impl Handler {
         self.gate.registry()
     }
 
+    /// Answers a call that was read without the library; none where it must go to it: one that
+    /// writes does, which then hears of a client that goes away.
+    pub(super) async fn plain(&self, visit: &Visit, mut call: Plain) -> Option<Response> {
+        let entry = self.registry().find(&call.tool)?;
+        if entry.effect != Effect::Reads {
+            return None;
+        }
+        let dialect = visit.address.dialect(Some(entry));
+        let cancel = CancellationToken::new();
+        let _under_way = self.calls.enter(name(visit, &call.id), cancel.clone());
+        let cx = CallContext { via: "mcp", progress: None, cancel, request: visit.request };
+        let args = std::mem::take(&mut call.args);
+        let outcome = self.gate.call(&visit.caller, &call.tool, args, cx).await;
+        let outcome = outcome.inspect_err(|fault| answer::log(fault, visit.request));
+        let outcome = answer::outcome(dialect, &self.public_url, &call.tool, outcome);
+        Some(call.answer(&outcome))
+    }
+
     /// Calls a tool for a visitor; progress goes to those who asked for it and can read it.
     async fn call(
         &self,
@@ -79,9 +100,7 @@ impl Handler {
         context: &RequestContext<RoleServer>,
     ) -> Result<Reply, Fault> {
         let cancel = context.ct.child_token();
-        let request = serde_json::to_string(&context.id).unwrap_or_default();
-        let name = Name { key: visit.caller.actor.key(), session: visit.session.clone(), request };
-        let _under_way = self.calls.enter(name, cancel.clone());
+        let _under_way = self.calls.enter(name(visit, &context.id), cancel.clone());
         let token = context.meta.get_progress_token().filter(|_| visit.streams);
         let (sink, steps) = mpsc::unbounded_channel();
         let cx = CallContext {
@@ -97,6 +116,12 @@ impl Handler {
         };
         outcome.inspect_err(|fault| answer::log(fault, visit.request))
     }
+}
+
+/// What a call of a visitor is called while it is under way.
+fn name(visit: &Visit, id: &RequestId) -> Name {
+    let request = serde_json::to_string(id).unwrap_or_default();
+    Name { key: visit.caller.actor.key(), session: visit.session.clone(), request }
 }
 
 /// Runs a call to its end and sends its steps on as they come.
@@ -169,7 +194,8 @@ impl ServerHandler for Handler {
         let dialect = visit.address.dialect(self.registry().find(&request.name));
         let args = request.arguments.map_or(Value::Null, Value::Object);
         let outcome = self.call(visit, &request.name, args, &context).await;
-        answer::outcome(dialect, &self.public_url, &request.name, outcome).map(Into::into)
+        answer::outcome(dialect, &self.public_url, &request.name, outcome)
+            .map(|outcome| CallToolResult::from(outcome).into())
     }
 
     async fn list_prompts(

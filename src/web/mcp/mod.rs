@@ -17,6 +17,7 @@ mod calls;
 mod catalog;
 mod door;
 mod handler;
+mod plain;
 mod prompts;
 mod resources;
 mod transport;

@@ -4,6 +4,7 @@ mod doors;
 mod legacy;
 mod listing;
 mod modern;
+mod plain;
 mod rust_client;
 
 use std::sync::Arc;
