@@ -6,7 +6,13 @@ VALUES (:k0, :n, :tenant), (:k1, :n, :tenant), (:k2, :n, :tenant), (:k3, :n, :te
 
 -- name: met
 SELECT ticket_n FROM ticket_keys
-WHERE  key = :key AND tenant_id = :tenant ORDER BY ticket_n DESC LIMIT :limit;
+WHERE  key = :key AND ticket_n > :after AND tenant_id = :tenant
+ORDER  BY ticket_n DESC LIMIT :limit;
+
+-- name: newest
+-- cross-tenant: the number says only which tickets came before this moment
+-- scan: one step from the end of the table
+SELECT n FROM tickets ORDER BY n DESC LIMIT 1;
 
 -- name: candidate
 -- A ticket that was split is compared as a whole.

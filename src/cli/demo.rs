@@ -239,7 +239,7 @@ fn file(tx: &mut Tx<'_>, tenant: &Tenant, project: &Project, asked: &Asked) -> R
         source: "cli".to_owned(),
         actor: "assay serve --demo".to_owned(),
     };
-    match dispatch::dispatch(tx, tenant.id, project, &dispatch)? {
+    match dispatch::dispatch(tx, tenant.id, project, &dispatch, None)? {
         Dispatched::Filed { .. } | Dispatched::Replayed(_) | Dispatched::Folded(_) => Ok(()),
     }
 }

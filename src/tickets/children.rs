@@ -74,7 +74,7 @@ pub fn file(
         source: "agent".to_owned(),
         actor: new.actor,
     };
-    let child = match dispatch::dispatch(tx, parent.tenant, &project, &asked)? {
+    let child = match dispatch::dispatch(tx, parent.tenant, &project, &asked, None)? {
         Dispatched::Filed { ticket, .. } | Dispatched::Replayed(ticket) => ticket,
         // What another ticket asks for already is not filed again, and counts for nothing.
         Dispatched::Folded(same) => return Ok((same.ticket, CHILDREN_MAX - filed)),

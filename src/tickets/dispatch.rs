@@ -1,9 +1,8 @@
 //! Filing a ticket: replay, parents, number, graph, and the first step, all in one transaction.
 
 use super::draft::{self, Turn};
-use super::duplicates::{self, Duplicate};
+use super::duplicates::{self, Duplicate, Look};
 use super::pipeline::{self, plan};
-use super::similarity::Profile;
 use super::states::{Kind, Origin, PassProfile, Preset, Status};
 use super::ticket::{self, Requester, Ticket};
 use super::timeline::{self, Happened, Line};
@@ -107,12 +106,14 @@ pub fn replay(
 }
 
 /// Files a ticket, or finds the one that the same call filed before. The writer runs one call after
-/// the other, so two equal calls at the same moment make one ticket.
+/// the other, so two equal calls at the same moment make one ticket. `look` is what was seen of the
+/// project's tickets with the very title and description that are asked.
 pub fn dispatch(
     tx: &mut Tx<'_>,
     tenant: TenantId,
     project: &Project,
     asked: &Dispatch,
+    look: Option<Look>,
 ) -> Result<Dispatched, Fault> {
     if let Some(earlier) = replay(tx, tenant, asked.operation_key.as_deref())? {
         return Ok(Dispatched::Replayed(earlier));
@@ -121,15 +122,18 @@ pub fn dispatch(
     let parents = find_parents(tx, tenant, project, asked)?;
     let (sent, drafted) = (asked, draft::drafted(asked));
     let asked = drafted.as_ref().unwrap_or(sent);
-    let profile = Profile::of(&asked.title, &asked.description);
-    let like = duplicates::find(tx, tenant, project, &profile)?;
+    let look = match look.filter(|_| drafted.is_none()) {
+        Some(look) => look,
+        None => duplicates::look(tx, tenant, project, &asked.title, &asked.description)?,
+    };
+    let like = look.duplicate(tx, tenant, project)?;
     if let Some(like) = like.as_ref().filter(|_| !asked.override_duplicate) {
         return Ok(Dispatched::Folded(like.clone()));
     }
     let despite = like.map(|like| like.ticket.reference());
     let ticket = file_whole(tx, tenant, project, asked, &parents, despite.as_deref())?;
     pipeline::start_waiting(tx, tenant, project)?;
-    duplicates::remember(tx, tenant, &ticket, &profile)?;
+    duplicates::remember(tx, tenant, &ticket, look.profile())?;
     conversations::record(tx, tenant, ticket.id, sent)?;
     Ok(Dispatched::Filed { ticket, despite })
 }
@@ -188,14 +192,15 @@ pub(super) fn file(
     said: &str,
     batch: Option<&InBatch>,
 ) -> Result<Ticket, Fault> {
-    let id = insert(tx, tenant, project, asked, parents, batch)?;
+    let kind = asked.kind.unwrap_or_else(|| classify::kind(&asked.title, &asked.description));
+    let id = insert(tx, tenant, project, asked, kind, parents, batch)?;
     if let Some(attached) = &asked.attached {
         attachments::attach(tx, tenant, id, &attached.files)?;
     }
     for parent in parents {
         dependencies::add(tx, tenant, id, parent.id)?;
     }
-    add_graph(tx, project, id, asked, parents.len())?;
+    add_graph(tx, project, id, asked, kind, parents.len())?;
     let filed = Line {
         happened: Happened::Filed,
         actor: &asked.actor,
@@ -278,6 +283,7 @@ fn insert(
     tenant: TenantId,
     project: &Project,
     asked: &Dispatch,
+    kind: Kind,
     parents: &[Ticket],
     batch: Option<&InBatch>,
 ) -> Result<TicketId, Fault> {
@@ -288,7 +294,6 @@ fn insert(
     let seq = to_int(projects::next_number(tx, tenant, project.id)?);
     let unmet = parents.iter().any(|parent| parent.status != Status::Succeeded);
     let status = if unmet { Status::Blocked } else { Status::Queued };
-    let kind = asked.kind.unwrap_or_else(|| classify::kind(&asked.title, &asked.description));
     let id = asked.attached.as_ref().map_or_else(|| tx.new_id(), |attached| attached.job);
     let now = tx.now();
     let requester = &asked.requester;
@@ -324,10 +329,11 @@ fn add_graph(
     project: &Project,
     ticket: TicketId,
     asked: &Dispatch,
+    kind: Kind,
     parents: usize,
 ) -> Result<(), Fault> {
     let planned = plan::plan(&plan::Asked {
-        kind: asked.kind.unwrap_or_else(|| classify::kind(&asked.title, &asked.description)),
+        kind,
         preset: asked.preset,
         passes: asked.pass_profile,
         title: &asked.title,

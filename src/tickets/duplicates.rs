@@ -30,20 +30,66 @@ pub struct Duplicate {
     pub reason: String,
 }
 
-/// The ticket of the project that asks for the same, if there is one: open, or ended within the
-/// last 14 days and not cancelled. A threshold of 0 compares nothing.
-pub fn find(
+/// A look at the tickets that are there. It is made while reading, so that the writer, who lets
+/// nobody else write meanwhile, has only those to look at that came after it.
+#[derive(Debug)]
+pub struct Look {
+    profile: Profile,
+    project: ProjectId,
+    /// The newest ticket that the look could meet.
+    newest: i64,
+    /// Whether one of them asks for the same.
+    met: bool,
+}
+
+/// Looks whether a ticket of the project asks for the same as a brief.
+pub fn look(
+    read: &Read<'_>,
+    tenant: TenantId,
+    project: &Project,
+    title: &str,
+    description: &str,
+) -> Result<Look, Fault> {
+    let profile = Profile::of(title, description);
+    let newest = read.find(sql!("duplicates.sql", "newest"), params! {}, |row| row.get("n"))?;
+    let met = find(read, tenant, project, &profile, 0)?.is_some();
+    Ok(Look { profile, project: project.id, newest: newest.unwrap_or(0), met })
+}
+
+impl Look {
+    /// How the brief is compared.
+    pub(super) const fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    /// The ticket of the project that asks for the same, if there is one: open, or ended within the
+    /// last 14 days and not cancelled. One that a retry opened again since the look is missed where
+    /// it had ended before that.
+    pub(super) fn duplicate(
+        &self,
+        read: &Read<'_>,
+        tenant: TenantId,
+        project: &Project,
+    ) -> Result<Option<Duplicate>, Fault> {
+        let is_whole = !self.met && self.project == project.id;
+        find(read, tenant, project, &self.profile, if is_whole { self.newest } else { 0 })
+    }
+}
+
+/// The best match among the tickets after `after`. A threshold of 0 compares nothing.
+fn find(
     read: &Read<'_>,
     tenant: TenantId,
     project: &Project,
     asked: &Profile,
+    after: i64,
 ) -> Result<Option<Duplicate>, Fault> {
     let threshold = project.settings.dispatch.duplicate_threshold.value();
     if threshold <= 0.0 {
         return Ok(None);
     }
     let mut best: Option<(f64, TicketId)> = None;
-    for n in met(read, tenant, project.id, asked)?.into_iter().take(READ_MAX) {
+    for n in met(read, tenant, project.id, asked, after)?.into_iter().take(READ_MAX) {
         let Some((id, known)) = candidate(read, tenant, project.id, n)? else { continue };
         let score = asked.score(&known);
         let is_same = score >= threshold && asked.difference(&known).is_none();
@@ -63,10 +109,11 @@ fn met(
     tenant: TenantId,
     project: ProjectId,
     asked: &Profile,
+    after: i64,
 ) -> Result<Vec<i64>, Fault> {
     let mut met: HashMap<i64, u32> = HashMap::new();
     for key in keys(asked, project) {
-        let of = params! { ":tenant": tenant, ":key": key, ":limit": MET_MAX };
+        let of = params! { ":tenant": tenant, ":key": key, ":after": after, ":limit": MET_MAX };
         for n in read.list(sql!("duplicates.sql", "met"), of, |row| row.get::<i64>("ticket_n"))? {
             *met.entry(n).or_default() += 1;
         }

@@ -9,6 +9,7 @@ use assay::events::Bus;
 use assay::jobs::{self, Ctx, Enqueue, Job, Registry, Setup, Worker};
 use assay::store::Db;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::house::House;
@@ -32,10 +33,8 @@ pub(crate) async fn dispatches(bench: &Bench, rows: &mut Vec<Row>) -> anyhow::Re
     // What is measured is filing: nothing that is filed may start.
     house.hold_work()?;
     let server = house.serve(&[])?;
-    let args = r#"{"title": "Say more on the page about widgets", "project": "ACME",
-        "description": "A paragraph below the heading says what a widget is for.",
-        "override_duplicate": true}"#;
-    let requests = Arc::new(vec![house.invoke("dispatch_ticket", args)]);
+    let requests =
+        Arc::new((0..BRIEFS).map(|n| house.invoke("dispatch_ticket", &brief(n))).collect());
     load::run(server.address, &requests, CONNECTIONS, bench.time).await?;
     let (mut ours, mut peer, mut ratio, mut slow) =
         (Figures::default(), Figures::default(), Figures::default(), Figures::default());
@@ -56,6 +55,68 @@ pub(crate) async fn dispatches(bench: &Bench, rows: &mut Vec<Row>) -> anyhow::Re
     });
     Ok(())
 }
+
+/// Briefs that are filed, one after the other.
+const BRIEFS: usize = 40_000;
+
+/// The arguments of a call: no two briefs are the same, and all speak of the same product. One like
+/// an earlier one is filed all the same, so that each call that is counted did all the work.
+fn brief(n: usize) -> String {
+    let pick = |words: &[&'static str], by: usize| words[n / by % words.len()];
+    let verb =
+        pick(&["Show", "Explain", "Hide", "Sort", "Export", "Count", "Archive", "Rename"], 1);
+    let thing = pick(&THINGS, 8);
+    let place = pick(&PLACES, 8 * THINGS.len());
+    let other = pick(&THINGS, 3);
+    let person = pick(&["buyers", "editors", "admins", "guests", "partners", "auditors"], 5);
+    let description = format!(
+        "So far {person} look for {thing} beside {other} and do not find them. The {place} has a \
+         place for it below the heading.\n\n- {verb} {thing} for {person} only\n- {other} stay \
+         where they are\n- The page {n} keeps its address"
+    );
+    let title = format!("{verb} {thing} on the {place}");
+    json!({ "title": title, "project": "ACME", "description": description,
+            "override_duplicate": true })
+    .to_string()
+}
+
+const THINGS: [&str; 16] = [
+    "orders",
+    "invoices",
+    "comments",
+    "prices",
+    "labels",
+    "drafts",
+    "images",
+    "filters",
+    "coupons",
+    "reviews",
+    "returns",
+    "addresses",
+    "messages",
+    "reports",
+    "vouchers",
+    "receipts",
+];
+
+const PLACES: [&str; 16] = [
+    "start page",
+    "search page",
+    "basket",
+    "profile",
+    "footer",
+    "dashboard",
+    "menu",
+    "checkout",
+    "archive",
+    "sidebar",
+    "calendar",
+    "newsletter",
+    "shop window",
+    "map",
+    "timeline",
+    "help page",
+];
 
 #[derive(Serialize, Deserialize)]
 struct Tick;

@@ -15,6 +15,7 @@ use crate::projects::git::BranchName;
 use crate::store::Tx;
 use crate::tickets::Ticket;
 use crate::tickets::dispatch::{self, DESCRIPTION_MAX, Dispatch, Dispatched, OPERATION_KEY_MAX};
+use crate::tickets::duplicates::{self, Look};
 use crate::tickets::states::{Channel, Kind, PassProfile, Preset};
 use crate::tickets::ticket::Requester;
 use crate::tools::{Cx, Done, Effect, Family, Tool};
@@ -154,8 +155,9 @@ impl Tool for DispatchTicket {
     async fn run(cx: &Cx, input: Input) -> Result<Done<Output>, Fault> {
         let via = cx.via();
         let seed = seed(cx, &input).await?;
+        let look = look(cx, &input).await;
         let (mut output, replaces) =
-            cx.write(move |tx, actor| file(tx, actor, via, input, seed)).await?;
+            cx.write(move |tx, actor| file(tx, actor, via, input, seed, look)).await?;
         if replaces {
             output.repointed_dependents = Some(repoint::all(cx, output.ticket.id).await?);
         }
@@ -186,6 +188,27 @@ async fn seed(cx: &Cx, input: &Input) -> Result<Option<BranchName>, Fault> {
     Ok(Some(branch))
 }
 
+/// What the project has that is like the brief; none where the brief is yet to be drafted, or where
+/// no project can be seen, which the writer then says.
+async fn look(cx: &Cx, input: &Input) -> Option<Look> {
+    if input.conversation.is_some() {
+        return None;
+    }
+    let (title, description) = brief(input);
+    let (id, named) = (input.project_id, input.project.clone());
+    let look = cx.read(move |read, actor| {
+        let project = projects::resolve(read, actor, id, named.as_deref())?;
+        duplicates::look(read, actor.tenant, &project, &title, &description)
+    });
+    look.await.ok()
+}
+
+/// The title and the description as they are filed.
+fn brief(input: &Input) -> (String, String) {
+    let description = input.description.as_deref().unwrap_or_default();
+    (one_line(&input.title), text::printable(description))
+}
+
 /// Files the ticket. Answers with the output, whether what waited for another ticket is to follow,
 /// and with what the audit log says it was done to.
 fn file(
@@ -194,6 +217,7 @@ fn file(
     via: &str,
     input: Input,
     seed: Option<BranchName>,
+    look: Option<Look>,
 ) -> Result<((Output, bool), String), Fault> {
     // A replay is answered whatever else the call now says: the first call's ticket stands.
     if let Some(earlier) = dispatch::replay(tx, actor.tenant, input.operation_key.as_deref())? {
@@ -223,7 +247,7 @@ fn file(
             _ => {}
         }
     }
-    match dispatch::dispatch(tx, actor.tenant, &project, &asked)? {
+    match dispatch::dispatch(tx, actor.tenant, &project, &asked, look)? {
         Dispatched::Filed { ticket, despite } => {
             let named = ticket.reference();
             let subject = despite
@@ -250,11 +274,10 @@ pub(super) fn one_line(said: &str) -> String {
 
 /// What the schema cannot say: texts that hold only space, lengths in characters, addresses.
 fn checked(actor: &Actor, via: &str, input: Input) -> Result<Dispatch, Fault> {
-    let title = one_line(&input.title);
+    let (title, description) = brief(&input);
     if title.is_empty() {
         return Err(Fault::argument("title", "needs at least one visible character"));
     }
-    let description = input.description.unwrap_or_default();
     if description.chars().count() > DESCRIPTION_MAX {
         let limit = format!("may have at most {DESCRIPTION_MAX} characters");
         return Err(Fault::argument("description", limit));
@@ -266,7 +289,7 @@ fn checked(actor: &Actor, via: &str, input: Input) -> Result<Dispatch, Fault> {
     }
     Ok(Dispatch {
         title,
-        description: text::printable(&description),
+        description,
         kind: input.kind,
         preset: input.preset.unwrap_or(Preset::Auto),
         pass_profile: input.pass_profile.unwrap_or(PassProfile::Auto),

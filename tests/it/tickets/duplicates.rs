@@ -191,7 +191,7 @@ async fn what_is_looked_at_is_bounded_whatever_the_project_holds() {
     let (met, candidate) = (explain("met"), explain("candidate"));
 
     // The newest of one key, by the key alone, without sorting; then one ticket by its row.
-    assert_eq!(met, "SEARCH ticket_keys USING PRIMARY KEY (key=?)");
+    assert_eq!(met, "SEARCH ticket_keys USING PRIMARY KEY (key=? AND ticket_n>?)");
     assert!(candidate.starts_with("SEARCH t USING INTEGER PRIMARY KEY (rowid=?)"), "{candidate}");
     assert!(!met.contains("SCAN") && !candidate.contains("SCAN"), "{met}; {candidate}");
     assert!(statement("met").contains("LIMIT :limit"));
