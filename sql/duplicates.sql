@@ -1,18 +1,16 @@
--- name: remember
--- A short brief can have the same key twice.
-INSERT OR IGNORE INTO ticket_keys (key, ticket_n, tenant_id)
-VALUES (:k0, :n, :tenant), (:k1, :n, :tenant), (:k2, :n, :tenant), (:k3, :n, :tenant),
-       (:k4, :n, :tenant), (:k5, :n, :tenant);
-
 -- name: met
 SELECT ticket_n FROM ticket_keys
-WHERE  key = :key AND ticket_n > :after AND tenant_id = :tenant
+WHERE  key = :key AND tenant_id = :tenant
 ORDER  BY ticket_n DESC LIMIT :limit;
 
--- name: newest
--- cross-tenant: the number says only which tickets came before this moment
--- scan: one step from the end of the table
-SELECT n FROM tickets ORDER BY n DESC LIMIT 1;
+-- name: met_lately
+-- Tickets after :after, of which there are few: those that are not in the index of keys yet.
+SELECT ticket_n, (k0 = :k0) + (k1 = :k1) + (k2 = :k2) + (k3 = :k3) + (k4 = :k4) + (k5 = :k5)
+       AS shared
+FROM   ticket_prints
+WHERE  ticket_n > :after AND tenant_id = :tenant
+       AND (k0 = :k0 OR k1 = :k1 OR k2 = :k2 OR k3 = :k3 OR k4 = :k4 OR k5 = :k5)
+ORDER  BY ticket_n DESC LIMIT :limit;
 
 -- name: candidate
 -- A ticket that was split is compared as a whole.

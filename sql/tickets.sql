@@ -73,13 +73,6 @@ VALUES (:id, :tenant, :project, :seq, :title, :description, :status, :kind, :pre
     :requester_name, :requester_email, :requester_avatar_url, :requester_channel, :requester_ref,
     :filed_by, :now);
 
--- name: make_searchable
--- A statement and no trigger: with one, an insert of a ticket would look through every table that
--- refers to tickets.
-INSERT INTO ticket_search (rowid, title, description, ref, owner, place)
-SELECT n, title, description, ref, owner, place FROM ticket_texts
-WHERE  n = (SELECT n FROM tickets WHERE id = :id AND tenant_id = :tenant);
-
 -- name: add_dependency
 INSERT INTO ticket_dependencies (ticket_id, parent_id, tenant_id)
 VALUES (:ticket, :parent, :tenant)

@@ -62,9 +62,11 @@
 //!   JSON Schema that our schemas use, builds in no time, and a full validator holds it to account
 //!   in a property test.
 //! - A call of a reading tool over MCP in its plain form is answered by `web/mcp/plain.rs` and not
-//!   by the protocol's library, which takes three times as long; a test holds both to the same bytes.
-//! - A brief is compared with the tickets that are there while reading, before the write, and in the
-//!   write only with those that came meanwhile: nobody else can write as long as a write lasts.
+//!   by the protocol's library, which takes three times as long; a test holds both to the same
+//!   bytes.
+//! - A brief is compared with the tickets that are there while reading, before the write, and in
+//!   the write only with those that came meanwhile: nobody else can write as long as a write lasts.
+//!   The indexes of tickets by their words are filled for many tickets at once.
 //! - A node whose check was not satisfied is `failed` and `wants_round`: so a retry knows from the
 //!   record, and not from words, whether more work is wanted or the same step again.
 

@@ -246,6 +246,25 @@ CREATE TABLE ticket_keys (
     PRIMARY KEY (key, ticket_n)
 ) STRICT, WITHOUT ROWID;
 
+-- The keys of each ticket, in the order of filing. Those of many go into ticket_keys at once.
+CREATE TABLE ticket_prints (
+    ticket_n  INTEGER PRIMARY KEY REFERENCES tickets (n),
+    tenant_id BLOB NOT NULL REFERENCES tenants (id),
+    k0        INTEGER NOT NULL,
+    k1        INTEGER NOT NULL,
+    k2        INTEGER NOT NULL,
+    k3        INTEGER NOT NULL,
+    k4        INTEGER NOT NULL,
+    k5        INTEGER NOT NULL
+) STRICT;
+
+-- How far ticket_keys and ticket_search reach: the newest ticket that is in them. One row.
+CREATE TABLE ticket_index (
+    one  INTEGER PRIMARY KEY CHECK (one = 1),
+    upto INTEGER NOT NULL CHECK (upto >= 0)
+) STRICT;
+INSERT INTO ticket_index (one, upto) VALUES (1, 0);
+
 -- A ticket that was split when it was filed, as it was asked for. Its phases are tickets.
 CREATE TABLE chains (
     root_id     BLOB PRIMARY KEY REFERENCES tickets (id),

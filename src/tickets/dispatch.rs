@@ -312,7 +312,6 @@ fn insert(
         ":requester_avatar_url": requester.avatar_url, ":requester_channel": requester.channel,
         ":requester_ref": requester.external_ref, ":filed_by": asked.actor, ":now": now },
     )?;
-    tx.run_one(sql!("tickets.sql", "make_searchable"), params! { ":id": id, ":tenant": tenant })?;
     Ok(id)
 }
 

@@ -4,12 +4,13 @@
 
 use std::collections::HashMap;
 
+use super::indexing;
 use super::similarity::{KEYS, Profile};
 use super::states::Status;
 use super::ticket::{self, Ticket};
 use crate::base::{Fault, Millis, ProjectId, TenantId, TicketId};
 use crate::projects::Project;
-use crate::store::{Read, Tx};
+use crate::store::{Read, Row, Tx};
 use crate::{params, sql};
 
 /// The newest tickets that are looked at for one key.
@@ -51,9 +52,9 @@ pub fn look(
     description: &str,
 ) -> Result<Look, Fault> {
     let profile = Profile::of(title, description);
-    let newest = read.find(sql!("duplicates.sql", "newest"), params! {}, |row| row.get("n"))?;
-    let met = find(read, tenant, project, &profile, 0)?.is_some();
-    Ok(Look { profile, project: project.id, newest: newest.unwrap_or(0), met })
+    let newest = indexing::state(read)?.newest;
+    let met = find(read, tenant, project, &profile, None)?.is_some();
+    Ok(Look { profile, project: project.id, newest, met })
 }
 
 impl Look {
@@ -72,24 +73,24 @@ impl Look {
         project: &Project,
     ) -> Result<Option<Duplicate>, Fault> {
         let is_whole = !self.met && self.project == project.id;
-        find(read, tenant, project, &self.profile, if is_whole { self.newest } else { 0 })
+        find(read, tenant, project, &self.profile, is_whole.then_some(self.newest))
     }
 }
 
-/// The best match among the tickets after `after`. A threshold of 0 compares nothing.
+/// The best match among the tickets after `after`, or among all. A threshold of 0 compares nothing.
 fn find(
     read: &Read<'_>,
     tenant: TenantId,
     project: &Project,
     asked: &Profile,
-    after: i64,
+    after: Option<i64>,
 ) -> Result<Option<Duplicate>, Fault> {
     let threshold = project.settings.dispatch.duplicate_threshold.value();
     if threshold <= 0.0 {
         return Ok(None);
     }
     let mut best: Option<(f64, TicketId)> = None;
-    for n in met(read, tenant, project.id, asked, after)?.into_iter().take(READ_MAX) {
+    for n in met(read, tenant, &keys(asked, project.id), after)?.into_iter().take(READ_MAX) {
         let Some((id, known)) = candidate(read, tenant, project.id, n)? else { continue };
         let score = asked.score(&known);
         let is_same = score >= threshold && asked.difference(&known).is_none();
@@ -107,18 +108,26 @@ fn find(
 fn met(
     read: &Read<'_>,
     tenant: TenantId,
-    project: ProjectId,
-    asked: &Profile,
-    after: i64,
+    keys: &[i64; KEYS],
+    after: Option<i64>,
 ) -> Result<Vec<i64>, Fault> {
-    let mut met: HashMap<i64, u32> = HashMap::new();
-    for key in keys(asked, project) {
-        let of = params! { ":tenant": tenant, ":key": key, ":after": after, ":limit": MET_MAX };
-        for n in read.list(sql!("duplicates.sql", "met"), of, |row| row.get::<i64>("ticket_n"))? {
+    let [k0, k1, k2, k3, k4, k5] = keys;
+    let lately = match after {
+        Some(after) => after,
+        None => indexing::state(read)?.upto,
+    };
+    let of = params! { ":tenant": tenant, ":k0": k0, ":k1": k1, ":k2": k2, ":k3": k3, ":k4": k4,
+    ":k5": k5, ":after": lately, ":limit": MET_MAX };
+    let pair = |row: &Row<'_>| Ok((row.get::<i64>("ticket_n")?, row.get::<i64>("shared")?));
+    let lately = read.list(sql!("duplicates.sql", "met_lately"), of, pair)?;
+    let mut met: HashMap<i64, i64> = lately.into_iter().collect();
+    for key in keys.iter().filter(|_| after.is_none()) {
+        let of = params! { ":tenant": tenant, ":key": key, ":limit": MET_MAX };
+        for n in read.list(sql!("duplicates.sql", "met"), of, |row| row.get("ticket_n"))? {
             *met.entry(n).or_default() += 1;
         }
     }
-    let mut ranked: Vec<(u32, i64)> = met.into_iter().map(|(n, shared)| (shared, n)).collect();
+    let mut ranked: Vec<(i64, i64)> = met.into_iter().map(|(n, shared)| (shared, n)).collect();
     ranked.sort_unstable_by(|one, other| other.cmp(one));
     Ok(ranked.into_iter().map(|(_, n)| n).collect())
 }
@@ -186,12 +195,5 @@ pub(super) fn remember(
     ticket: &Ticket,
     asked: &Profile,
 ) -> Result<(), Fault> {
-    let keys = keys(asked, ticket.project);
-    let [k0, k1, k2, k3, k4, k5] = keys;
-    tx.run(
-        sql!("duplicates.sql", "remember"),
-        params! { ":tenant": tenant, ":n": ticket.n, ":k0": k0, ":k1": k1, ":k2": k2, ":k3": k3,
-        ":k4": k4, ":k5": k5 },
-    )?;
-    Ok(())
+    indexing::note(tx, tenant, ticket.n, keys(asked, ticket.project))
 }

@@ -18,6 +18,7 @@ pub mod draft;
 pub mod duplicates;
 pub mod editors;
 pub mod forgotten;
+pub mod indexing;
 pub mod jobs;
 pub mod landing;
 pub mod limits;

@@ -11,6 +11,7 @@ use crate::accounts::{Actor, audit};
 use crate::base::{Code, Fault, RequestId};
 use crate::store::{Db, Read, Tx};
 use crate::tickets::editors::Editors;
+use crate::tickets::indexing;
 
 /// A step of a call that takes a while, for the client that asked to be told.
 #[derive(Debug, Clone)]
@@ -124,6 +125,20 @@ impl Cx {
         F: FnOnce(&Read<'_>, &Actor) -> Result<T, Fault>,
     {
         self.db.glance(|read| view(read, &self.actor))
+    }
+
+    /// Sees to it that a search finds the newest tickets too. Where that cannot be written, such as
+    /// on a full disk, what is in the index is found.
+    pub async fn index_tickets(&self) {
+        let behind = self.db.read(indexing::behind);
+        let mut left = behind.await.unwrap_or(0);
+        while left > 0 {
+            let filled = self.db.write(|tx| indexing::fill(tx).and_then(|()| indexing::behind(tx)));
+            match filled.await {
+                Ok(behind) => left = behind,
+                Err(fault) => return tracing::warn!(?fault, "The index of tickets stands still"),
+            }
+        }
     }
 
     /// Writes. The audit row stands in the same transaction as what it tells of; `change` answers

@@ -33,13 +33,18 @@ pub(crate) async fn dispatches(bench: &Bench, rows: &mut Vec<Row>) -> anyhow::Re
     // What is measured is filing: nothing that is filed may start.
     house.hold_work()?;
     let server = house.serve(&[])?;
-    let requests =
-        Arc::new((0..BRIEFS).map(|n| house.invoke("dispatch_ticket", &brief(n))).collect());
-    load::run(server.address, &requests, CONNECTIONS, bench.time).await?;
+    // Every run files briefs that no other run filed.
+    let mut filed = 0;
+    let mut requests = || {
+        let new = filed..filed + BRIEFS;
+        filed = new.end;
+        Arc::new(new.map(|n| house.invoke("dispatch_ticket", &brief(n))).collect())
+    };
+    load::run(server.address, &requests(), CONNECTIONS, bench.time).await?;
     let (mut ours, mut peer, mut ratio, mut slow) =
         (Figures::default(), Figures::default(), Figures::default(), Figures::default());
     for _ in 0..bench.rounds {
-        let mine = load::run(server.address, &requests, CONNECTIONS, bench.time).await?;
+        let mine = load::run(server.address, &requests(), CONNECTIONS, bench.time).await?;
         let its = peers::commits(house.folder(), bench.time)?;
         ours.push(mine.rate());
         peer.push(its);
@@ -56,67 +61,40 @@ pub(crate) async fn dispatches(bench: &Bench, rows: &mut Vec<Row>) -> anyhow::Re
     Ok(())
 }
 
-/// Briefs that are filed, one after the other.
-const BRIEFS: usize = 40_000;
+/// Briefs of one run, filed one after the other, and again from the first where they run out.
+const BRIEFS: usize = 20_000;
 
-/// The arguments of a call: no two briefs are the same, and all speak of the same product. One like
-/// an earlier one is filed all the same, so that each call that is counted did all the work.
+/// The arguments of a call: a title of 6 words and a description of 4 sentences, all of words of
+/// its own. One that comes again is filed all the same, so that every call did all the work.
 fn brief(n: usize) -> String {
-    let pick = |words: &[&'static str], by: usize| words[n / by % words.len()];
-    let verb =
-        pick(&["Show", "Explain", "Hide", "Sort", "Export", "Count", "Archive", "Rename"], 1);
-    let thing = pick(&THINGS, 8);
-    let place = pick(&PLACES, 8 * THINGS.len());
-    let other = pick(&THINGS, 3);
-    let person = pick(&["buyers", "editors", "admins", "guests", "partners", "auditors"], 5);
-    let description = format!(
-        "So far {person} look for {thing} beside {other} and do not find them. The {place} has a \
-         place for it below the heading.\n\n- {verb} {thing} for {person} only\n- {other} stay \
-         where they are\n- The page {n} keeps its address"
-    );
-    let title = format!("{verb} {thing} on the {place}");
-    json!({ "title": title, "project": "ACME", "description": description,
+    let mut state = n as u64;
+    let mut words = |count: usize| {
+        let words: Vec<String> = (0..count).map(|_| word(&mut state)).collect();
+        words.join(" ")
+    };
+    let title = words(6);
+    let sentences: Vec<String> = (0..4).map(|_| format!("{}.", words(11))).collect();
+    json!({ "title": title, "project": "ACME", "description": sentences.join(" "),
             "override_duplicate": true })
     .to_string()
 }
 
-const THINGS: [&str; 16] = [
-    "orders",
-    "invoices",
-    "comments",
-    "prices",
-    "labels",
-    "drafts",
-    "images",
-    "filters",
-    "coupons",
-    "reviews",
-    "returns",
-    "addresses",
-    "messages",
-    "reports",
-    "vouchers",
-    "receipts",
-];
-
-const PLACES: [&str; 16] = [
-    "start page",
-    "search page",
-    "basket",
-    "profile",
-    "footer",
-    "dashboard",
-    "menu",
-    "checkout",
-    "archive",
-    "sidebar",
-    "calendar",
-    "newsletter",
-    "shop window",
-    "map",
-    "timeline",
-    "help page",
-];
+/// One of 8,000 words, as a generator of random numbers (`SplitMix64`) has it.
+fn word(state: &mut u64) -> String {
+    const SYLLABLES: [&str; 20] = [
+        "ba", "co", "di", "fe", "gu", "ha", "jo", "ki", "le", "mu", "na", "po", "qui", "re", "su",
+        "ta", "vo", "wi", "xe", "zu",
+    ];
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mixed = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mut mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb) >> 33;
+    let mut word = String::new();
+    for _ in 0..3 {
+        word.push_str(SYLLABLES[usize::try_from(mixed % 20).unwrap_or(0)]);
+        mixed /= 20;
+    }
+    word
+}
 
 #[derive(Serialize, Deserialize)]
 struct Tick;

@@ -161,50 +161,50 @@ pub fn plan(asked: &Asked<'_>) -> Vec<NodeKind> {
 }
 
 fn by_text(asked: &Asked<'_>) -> Vec<NodeKind> {
+    let text = format!(" {} {}", asked.title, asked.description).to_lowercase();
     let mut nodes = Vec::new();
     let is_trivial = matches!(asked.preset, Preset::Trivial);
     let mut add = |wanted: bool, kind: NodeKind| nodes.extend(wanted.then_some(kind));
     add(!is_trivial && asked.parents > 1, NodeKind::Integration);
-    add(!is_trivial && mentions(asked, RESEARCH_WORDS), NodeKind::Research);
-    add(!is_trivial && is_unexplained(asked), NodeKind::Investigate);
+    add(!is_trivial && mentions(&text, RESEARCH_WORDS), NodeKind::Research);
+    add(!is_trivial && is_unexplained(asked, &text), NodeKind::Investigate);
     add(!is_trivial, NodeKind::Plan);
     add(true, NodeKind::Contract);
     add(true, NodeKind::Implement);
-    add(!is_trivial && mentions(asked, TEST_WORDS), NodeKind::QaAuthoring);
+    add(!is_trivial && mentions(&text, TEST_WORDS), NodeKind::QaAuthoring);
     add(true, NodeKind::Review);
-    add(wants_security(asked), NodeKind::Security);
-    add(wants_docs(asked), NodeKind::Docs);
+    add(wants_security(asked, &text), NodeKind::Security);
+    add(wants_docs(asked, &text), NodeKind::Docs);
     nodes
 }
 
 /// Whether something is said to be broken and not why.
-fn is_unexplained(asked: &Asked<'_>) -> bool {
-    asked.kind == Kind::Fix && mentions(asked, SYMPTOM_WORDS) && !mentions(asked, CAUSE_WORDS)
+fn is_unexplained(asked: &Asked<'_>, text: &str) -> bool {
+    asked.kind == Kind::Fix && mentions(text, SYMPTOM_WORDS) && !mentions(text, CAUSE_WORDS)
 }
 
-fn wants_security(asked: &Asked<'_>) -> bool {
+fn wants_security(asked: &Asked<'_>, text: &str) -> bool {
     match asked.passes {
         PassProfile::Full => true,
         PassProfile::Minimal => false,
-        PassProfile::Auto => mentions(asked, SECURITY_WORDS),
+        PassProfile::Auto => mentions(text, SECURITY_WORDS),
     }
 }
 
-fn wants_docs(asked: &Asked<'_>) -> bool {
+fn wants_docs(asked: &Asked<'_>, text: &str) -> bool {
     match asked.passes {
         PassProfile::Full => true,
         PassProfile::Minimal => false,
         PassProfile::Auto => {
             !matches!(asked.preset, Preset::Trivial | Preset::Cheap)
                 && !matches!(asked.kind, Kind::Refactor)
-                && mentions(asked, DOCS_WORDS)
+                && mentions(text, DOCS_WORDS)
         }
     }
 }
 
-/// Whether the text has one of the words at the start of a word of its own.
-fn mentions(asked: &Asked<'_>, words: &[&str]) -> bool {
-    let text = format!(" {} {}", asked.title, asked.description).to_lowercase();
+/// Whether the text, in lower case, has one of the words at the start of a word of its own.
+fn mentions(text: &str, words: &[&str]) -> bool {
     words.iter().any(|word| {
         text.match_indices(word).any(|(at, _)| {
             text[..at].chars().next_back().is_none_or(|before| !before.is_alphanumeric())

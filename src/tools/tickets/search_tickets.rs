@@ -78,6 +78,7 @@ impl Tool for SearchTickets {
     type Output = Output;
 
     async fn run(cx: &Cx, input: Input) -> Result<Done<Output>, Fault> {
+        cx.index_tickets().await;
         let output = cx.read(move |read, actor| find(read, actor, &input)).await?;
         let summary = match (output.count, &output.next_cursor) {
             (0, _) => "No ticket matches.".to_owned(),

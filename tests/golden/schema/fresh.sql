@@ -394,6 +394,11 @@ CREATE TABLE ticket_events (
     node_ref  TEXT
 ) STRICT;
 
+CREATE TABLE ticket_index (
+    one  INTEGER PRIMARY KEY CHECK (one = 1),
+    upto INTEGER NOT NULL CHECK (upto >= 0)
+) STRICT;
+
 CREATE TABLE ticket_items (
     n           INTEGER PRIMARY KEY,
     tenant_id   BLOB NOT NULL REFERENCES tenants (id),
@@ -410,6 +415,17 @@ CREATE TABLE ticket_keys (
     tenant_id BLOB NOT NULL REFERENCES tenants (id),
     PRIMARY KEY (key, ticket_n)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE ticket_prints (
+    ticket_n  INTEGER PRIMARY KEY REFERENCES tickets (n),
+    tenant_id BLOB NOT NULL REFERENCES tenants (id),
+    k0        INTEGER NOT NULL,
+    k1        INTEGER NOT NULL,
+    k2        INTEGER NOT NULL,
+    k3        INTEGER NOT NULL,
+    k4        INTEGER NOT NULL,
+    k5        INTEGER NOT NULL
+) STRICT;
 
 CREATE VIRTUAL TABLE ticket_search USING fts5 (
     title, description, ref, owner, place,

@@ -1,5 +1,6 @@
 //! A call that asks for what is there already is answered with it.
 
+use assay::tickets::indexing;
 use serde_json::{Value, json};
 
 use super::likeness::pairs;
@@ -191,8 +192,27 @@ async fn what_is_looked_at_is_bounded_whatever_the_project_holds() {
     let (met, candidate) = (explain("met"), explain("candidate"));
 
     // The newest of one key, by the key alone, without sorting; then one ticket by its row.
-    assert_eq!(met, "SEARCH ticket_keys USING PRIMARY KEY (key=? AND ticket_n>?)");
+    assert_eq!(met, "SEARCH ticket_keys USING PRIMARY KEY (key=?)");
     assert!(candidate.starts_with("SEARCH t USING INTEGER PRIMARY KEY (rowid=?)"), "{candidate}");
     assert!(!met.contains("SCAN") && !candidate.contains("SCAN"), "{met}; {candidate}");
     assert!(statement("met").contains("LIMIT :limit"));
+}
+
+#[tokio::test]
+async fn tickets_are_met_and_found_before_and_after_the_indexes_are_filled() {
+    let (app, caller) = still().await;
+    let first = caller.dispatch(brief(HEADER.0, HEADER.1)).await;
+    let db = &app.app.env().db;
+    let behind = || db.read(indexing::behind);
+    assert_eq!(behind().await.unwrap(), 1);
+
+    let unfilled = caller.call("dispatch_ticket", brief(AGAIN.0, AGAIN.1)).await;
+    db.write(indexing::fill).await.unwrap();
+    assert_eq!(behind().await.unwrap(), 0);
+    let filled = caller.call("dispatch_ticket", brief(AGAIN.0, AGAIN.1)).await;
+    caller.dispatch(brief("Show the delivery date", "It stands in the basket.")).await;
+    let found = caller.call("search_tickets", json!({ "query": "delivery" })).await;
+
+    assert_eq!((&unfilled["ticket"], &filled["ticket"]), (&first, &first));
+    assert_eq!((&found["count"], behind().await.unwrap()), (&json!(1), 0));
 }
