@@ -16,6 +16,7 @@ mod people;
 mod repositories;
 mod rounds;
 mod stage;
+mod walkthrough;
 
 pub(crate) use leftovers::left_in;
 pub(crate) use stage::{furnish, landings, make_repository, settings};
