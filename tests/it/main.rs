@@ -6,6 +6,8 @@ mod claims;
 mod cli;
 mod contract;
 mod crash;
+#[path = "../load/fates/mod.rs"]
+mod fates;
 mod git;
 mod golden;
 mod harness;

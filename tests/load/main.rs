@@ -1,15 +1,22 @@
 //! Many clients at once for a while: `load [--seconds N] [--clients N] [--tenants N]`. Prints what
 //! was called, how fast it was answered and what the server held in memory, and ends with 1 where
 //! anything was not as promised.
+//!
+//! With `--pipeline [--tickets N] [--clients N] [--kill-every N] [--seed N] [--minutes N]`:
+//! tickets that wait for one another and whose agents fail, hang and clash, while the server is
+//! killed every so many seconds. All must end as their seed says.
 #![expect(clippy::unwrap_used, reason = "a program for developers that unwraps says where")]
 #![expect(clippy::print_stdout, reason = "its table is what it is for")]
 
+mod fates;
 mod storm;
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
+use fates::Wanted;
 use storm::{Ground, Outcome, claims, storm};
 
 /// How much more memory than at half time the end may show: a twentieth, and this in KiB, which the
@@ -17,11 +24,49 @@ use storm::{Ground, Outcome, claims, storm};
 const GROWTH_MAX: u64 = 12 << 10;
 
 fn main() -> ExitCode {
+    let assay = std::env::current_exe().unwrap().parent().unwrap().join("../assay");
+    let assay = assay.canonicalize().unwrap();
+    let problems = if std::env::args().any(|arg| arg == "--pipeline") {
+        pipeline(&assay)
+    } else {
+        calls(&assay)
+    };
+    println!("{problems} problems");
+    if problems == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Tickets to their ends while the server is killed. Says how much is wrong.
+fn pipeline(assay: &Path) -> u64 {
+    let now = SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs();
+    let seed = option("--seed", now % 1_000_000);
+    let tickets = usize::try_from(option("--tickets", 1_000)).unwrap();
+    let clients = usize::try_from(option("--clients", 32)).unwrap();
+    let every = Duration::from_secs(option("--kill-every", 10));
+    let patience = Duration::from_secs(60 * option("--minutes", 90));
+    println!("{tickets} tickets of {clients} clients, killed every {every:?}; --seed {seed}");
+    let kills = &|since: Duration, _: usize| since >= every;
+    let wanted = Wanted { assay, seed, tickets, clients, patience, kills };
+    let report = fates::run(&wanted);
+    let minutes = report.took.as_secs_f64() / 60.0;
+    let per_minute = f64::from(u32::try_from(tickets).unwrap()) / minutes;
+    println!("{minutes:.1} min, {per_minute:.0} tickets a minute, {} kills", report.kills);
+    let (cut_short, repairs) = (report.interruptions, report.repairs);
+    println!("{cut_short} runs cut short, {repairs} conflicts given to an agent");
+    for (status, count) in &report.ended {
+        println!("{count:>6} {status}");
+    }
+    for problem in &report.problems {
+        println!("PROBLEM {problem}");
+    }
+    report.problems.len() as u64
+}
+
+/// Calls of many clients. Says how much is wrong.
+fn calls(assay: &Path) -> u64 {
     let seconds = option("--seconds", 300);
     let clients = usize::try_from(option("--clients", 64)).unwrap();
     let tenants = usize::try_from(option("--tenants", 3)).unwrap();
-    let assay = std::env::current_exe().unwrap().parent().unwrap().join("../assay");
-    let ground = Ground::make(&assay.canonicalize().unwrap(), tenants);
+    let ground = Ground::make(assay, tenants);
     println!("{clients} clients of {tenants} tenants, {seconds} s");
 
     let (mut outcome, memory) = measured(&ground, clients, Duration::from_secs(seconds));
@@ -47,8 +92,7 @@ fn main() -> ExitCode {
     for problem in &outcome.problems {
         println!("PROBLEM {problem}");
     }
-    println!("{} problems", outcome.problem_count);
-    if outcome.problem_count == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    outcome.problem_count
 }
 
 /// The number after a flag.

@@ -10,33 +10,33 @@ use serde_json::{Value, json};
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// One connection with one key.
-pub(super) struct Client {
+pub(crate) struct Client {
     address: SocketAddr,
     key: String,
     stream: BufReader<TcpStream>,
 }
 
 /// What was answered.
-pub(super) struct Answer {
-    pub(super) status: u16,
-    pub(super) text: String,
-    pub(super) took: Duration,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) text: String,
+    pub(crate) took: Duration,
 }
 
 impl Answer {
-    pub(super) fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.text).unwrap_or(Value::Null)
     }
 }
 
 impl Client {
-    pub(super) fn connect(address: SocketAddr, key: &str) -> io::Result<Self> {
+    pub(crate) fn connect(address: SocketAddr, key: &str) -> io::Result<Self> {
         let stream = BufReader::new(open(address)?);
         Ok(Self { address, key: key.to_owned(), stream })
     }
 
     /// Calls a tool. After an error the connection is made anew.
-    pub(super) fn call(&mut self, tool: &str, args: &Value) -> io::Result<Answer> {
+    pub(crate) fn call(&mut self, tool: &str, args: &Value) -> io::Result<Answer> {
         let answer = self.exchange(tool, args);
         if answer.is_err() {
             self.stream = BufReader::new(open(self.address)?);

@@ -4,7 +4,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use assay::accounts::keys::{self, NewKey};
@@ -90,7 +90,7 @@ impl Drop for Ground {
     }
 }
 
-fn open(data: &Path) -> Db {
+pub(crate) fn open(data: &Path) -> Db {
     Db::open(data, Clock::system(), Entropy::system(), Bus::default()).unwrap()
 }
 
@@ -123,7 +123,7 @@ fn furnish(tx: &mut Tx<'_>, n: usize, place: &Path, agent: &Path) -> Result<Stri
     keys::create(tx, tenant.id, &new).map(|(_, key)| key.reveal().to_owned())
 }
 
-fn make_repository(place: &PathBuf) {
+pub(crate) fn make_repository(place: &Path) {
     fs::create_dir(place).unwrap();
     fs::write(place.join("README.md"), "One\n").unwrap();
     for args in [
@@ -137,6 +137,6 @@ fn make_repository(place: &PathBuf) {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the server and git are started for the clients")]
-fn program(path: &Path) -> Command {
+pub(crate) fn program(path: &Path) -> Command {
     Command::new(path)
 }

@@ -1,8 +1,8 @@
 //! Many clients of several tenants at once, who dispatch, list, get, cancel and retry. What each
 //! answer must be is known to whoever asked; what is wrong with one is a problem by name.
 
-mod client;
-mod ground;
+pub(crate) mod client;
+pub(crate) mod ground;
 
 use std::collections::BTreeMap;
 use std::io;
