@@ -25,7 +25,7 @@ use crate::tickets::landing::{self as record, Intent, Landing};
 use crate::tickets::pipeline::decide::Verdict;
 use crate::tickets::pipeline::record::{Left, is_current};
 use crate::tickets::states::{ItemKind, Kind, NodeKind};
-use crate::tickets::{node, timeline};
+use crate::tickets::{data_operation, node, timeline};
 
 /// How often a base that moves under the landing is followed.
 const TRIES: usize = 5;
@@ -43,19 +43,35 @@ pub(super) async fn run(
     task: &Task,
     desk: &Desk,
 ) -> Result<Came, Stopped> {
+    let log = AgentLog::start(env, task).await?;
+    let landed = run_logged(env, ctx, task, desk, &log).await;
+    let logged = log.keep(env, ctx).await;
+    landed.map(|came| came.logged(logged)).map_err(|stopped| stopped.logged(logged))
+}
+
+async fn run_logged(
+    env: &Arc<Env>,
+    ctx: &Ctx,
+    task: &Task,
+    desk: &Desk,
+    log: &AgentLog,
+) -> Result<Came, Stopped> {
+    // A script may take hours, and the landings of others need not wait for it.
+    if task.ticket.kind == Kind::DataOperation
+        && is_verified(env, task, desk).await?
+        && let Some(came) = apply_script::apply(env, ctx, task, desk, log).await?
+    {
+        return Ok(came);
+    }
     let repository = task.project.repository.clone().unwrap_or_default();
     let _turn = tokio::select! {
         biased;
         () = ctx.cancel.cancelled() => return Err(stopped(ctx)),
         turn = env.landings.take(&repository) => turn,
     };
-    let came = if let Some(came) = finish_earlier(env, task, desk).await? {
-        came
-    } else {
-        let log = AgentLog::start(env, task).await?;
-        let landed = land(env, ctx, task, desk, &log).await;
-        let logged = log.keep(env, ctx).await;
-        landed.map(|came| came.logged(logged)).map_err(|stopped| stopped.logged(logged))?
+    let came = match finish_earlier(env, task, desk).await? {
+        Some(came) => came,
+        None => land(env, ctx, task, desk, log).await?,
     };
     if came.is_good() && !deploy_node::follows(env, task).await? {
         clear::desk(env, task, desk).await;
@@ -122,10 +138,9 @@ async fn land(
         let why = "The branch has changed since it was verified, so it is verified again.";
         return Ok(outdated(None, why.to_owned()));
     }
-    if task.ticket.kind == Kind::DataOperation
-        && let Some(came) = apply_script::apply(env, ctx, task, desk, log).await?
-    {
-        return Ok(came);
+    if task.ticket.kind == Kind::DataOperation && !is_applied(env, task).await? {
+        // The branch was another before the turn came.
+        return Ok(outdated(None, "The script has not been applied yet.".to_owned()));
     }
     follow_others(env, task, desk).await?;
     for _ in 0..TRIES {
@@ -240,6 +255,12 @@ async fn is_verified(env: &Env, task: &Task, desk: &Desk) -> Result<bool, Fault>
     let checked = nodes.iter().rev().find(|n| n.kind == NodeKind::Verification && n.is_done());
     let head = checked.and_then(|checked| checked.head.as_deref());
     Ok(head == Some(desk.tree.head.as_str()))
+}
+
+/// Whether the script of a data operation has changed the data.
+async fn is_applied(env: &Env, task: &Task) -> Result<bool, Fault> {
+    let (tenant, ticket) = (task.tenant, task.ticket.id);
+    env.db.read(move |read| data_operation::is_applied(read, tenant, ticket)).await
 }
 
 /// Writes down what is about to happen, unless the ticket was cancelled meanwhile: from then on it

@@ -62,6 +62,28 @@ async fn a_script_is_tried_approved_by_an_admin_applied_once_and_landed() {
 }
 
 #[tokio::test]
+async fn others_land_while_a_script_is_applied() {
+    let waits = "echo line >>\"$STAGE/live\"; : >$STAGE/applying
+        while [ ! -e \"$STAGE/go\" ]; do sleep 0.01; done";
+    let script = SCRIPT.replace("echo line >>\"$STAGE/live\"", waits);
+    let script = script.replace(r#"s|.STAGE|$STAGE|"#, r#"s|.STAGE|$STAGE|g"#);
+    let other = "case $prompt in *hello*) echo hello >hello.txt; exit ;; esac\n";
+    let stage = Stage::new(&format!("{other}{script}")).await;
+    let asked = dispatched(&stage, "awaiting_input").await;
+    stage.call("approve_ticket", approve(asked.name())).await;
+    stage.told("applying").await;
+
+    stage.ends("succeeded").await;
+
+    assert_eq!(stage.digest(asked.name()).await.status(), "running");
+    stage.tell("go");
+    stage.until(asked.name(), "succeeded").await;
+    assert_eq!(live(&stage), "line\n");
+    assert_eq!(stage.landings(asked.name()), 1);
+    stage.close().await;
+}
+
+#[tokio::test]
 async fn a_dry_run_that_finds_fault_is_never_applied() {
     let script =
         SCRIPT.replace("echo would add a line; exit 0", "echo 3 rows lack a theme; exit 1");
