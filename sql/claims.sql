@@ -10,6 +10,11 @@ SELECT * FROM claims WHERE id = :id AND tenant_id = :tenant LIMIT 1;
 SELECT * FROM claims
 WHERE  node_id = :node AND tenant_id = :tenant AND ended_at IS NULL LIMIT 1;
 
+-- name: is_open
+-- cross-tenant: a folder of the data directory is named by the node alone.
+SELECT 1 AS found FROM claims
+WHERE  node_id = :node AND attempt = :attempt AND ended_at IS NULL LIMIT 1;
+
 -- name: of_ticket
 -- The newest first; those that are open are always among them.
 SELECT * FROM claims

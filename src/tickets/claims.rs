@@ -175,6 +175,12 @@ pub fn of_node(read: &Read<'_>, tenant: TenantId, node: NodeId) -> Result<Option
     read.find(sql!("claims.sql", "open_of_node"), of, Claim::from_row)
 }
 
+/// Whether a node's start is somebody's claim and not over, whose ever it is.
+pub fn is_open(read: &Read<'_>, node: NodeId, attempt: u32) -> Result<bool, Fault> {
+    let of = params! { ":node": node, ":attempt": attempt };
+    Ok(read.find(sql!("claims.sql", "is_open"), of, |_| Ok(()))?.is_some())
+}
+
 /// A ticket's claims, newest first.
 pub fn of_ticket(read: &Read<'_>, tenant: TenantId, ticket: TicketId) -> Result<Vec<Claim>, Fault> {
     let of = params! { ":tenant": tenant, ":ticket": ticket, ":limit": CLAIMS_MAX };

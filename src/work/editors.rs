@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use futures_util::future::{BoxFuture, FutureExt};
 
+use super::agent_log::remove_folder;
 use super::agent_node::{take_in, told};
 use super::attached;
 use super::env::Env;
@@ -95,7 +96,8 @@ pub(super) async fn lapse(env: &Env) -> Result<(), Fault> {
 async fn end(env: &Env, claim: &Claim, how: EndedAs, why: String) -> Result<bool, Fault> {
     let log = keep_log(env, claim).await?;
     let id = (claim.tenant, claim.id);
-    env.db
+    let ended = env
+        .db
         .write(move |tx| {
             let Some(claim) = claims::find(tx, id.0, id.1)? else { return Ok(false) };
             // Its holder may have reported since it was found to be over.
@@ -104,7 +106,11 @@ async fn end(env: &Env, claim: &Claim, how: EndedAs, why: String) -> Result<bool
             }
             claim::give_back(tx, &claim, how, &why, &claim::left(&claim, log))
         })
-        .await
+        .await?;
+    if ended {
+        remove_folder(&env.paths.run(claim.node, claim.attempt)).await;
+    }
+    Ok(ended)
 }
 
 /// Keeps what the holder said as the node's log.
@@ -204,6 +210,7 @@ async fn set_out(env: &Arc<Env>, taken: &Taken) -> Result<Prepared, Fault> {
 
 async fn submit(env: &Arc<Env>, claim: Claim, handed: HandedIn) -> Result<Ticket, Fault> {
     let _turn = env.desks.take(&claim.ticket.to_string()).await;
+    let folder = env.paths.run(claim.node, claim.attempt);
     let used = handed.used.clone();
     let (taken, asks) = env
         .db
@@ -227,7 +234,8 @@ async fn submit(env: &Arc<Env>, claim: Claim, handed: HandedIn) -> Result<Ticket
     let kept = take_in(env, &task, &desk, &began_on).await?;
     left.checkpoint_commits = kept.ahead;
     let came = came(&task, handed, asks, kept.changed, left)?;
-    env.db
+    let ticket = env
+        .db
         .write(move |tx| {
             if !claims::close(tx, &taken.claim, EndedAs::Reported)? {
                 let found = claims::find(tx, taken.claim.tenant, taken.claim.id)?;
@@ -236,7 +244,9 @@ async fn submit(env: &Arc<Env>, claim: Claim, handed: HandedIn) -> Result<Ticket
             run_node::settle(tx, &task, &came)?;
             ticket::get(tx, task.tenant, task.ticket.id)
         })
-        .await
+        .await?;
+    remove_folder(&folder).await;
+    Ok(ticket)
 }
 
 /// What a report comes to. One that a person would send back at once is refused instead of ending

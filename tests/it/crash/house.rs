@@ -224,6 +224,21 @@ impl Server {
         answer
     }
 
+    /// Uploads a small file.
+    pub(super) fn put(&self, url: &str, media_type: &str, bytes: &str) {
+        let path = url.splitn(4, '/').nth(3).unwrap();
+        let (host, length) = (self.address, bytes.len());
+        let request = format!(
+            "PUT /{path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: {media_type}\r\n\
+             Content-Length: {length}\r\nConnection: close\r\n\r\n{bytes}"
+        );
+        let mut stream = TcpStream::connect(host).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 2"), "{answer}");
+    }
+
     pub(super) fn dispatch(&self, title: &str) -> String {
         let args = json!({ "title": title, "preset": "trivial", "pass_profile": "minimal" });
         let filed = self.call("dispatch_ticket", &args);

@@ -196,6 +196,43 @@ fn a_stop_hands_jobs_back_and_the_next_start_goes_on() {
 }
 
 #[test]
+fn a_claim_of_an_editor_outlives_the_server_with_all_that_it_was_given() {
+    let house = House::with("exit 1", |settings, _| {
+        settings.agents.profiles.clear();
+        settings.agents.default = Some("editor".to_owned());
+    });
+    let server = house.serve();
+    let place = json!({ "project": "ACME", "original_name": "brief.txt",
+        "content_type": "text/plain", "size_bytes": 5 });
+    let minted = server.call("mint_attachment_upload_url", &place);
+    server.put(minted["upload_url"].as_str().unwrap(), "text/plain", "hello");
+    let file = json!({ "key": minted["key"], "original_name": "brief.txt",
+        "content_type": "text/plain", "size_bytes": 5 });
+    let asked = json!({ "title": "Do as the brief says", "preset": "trivial",
+        "pass_profile": "minimal", "job_id": minted["job_id"], "attachments": [file] });
+    let filed = server.call("dispatch_ticket", &asked);
+    let claimed = server.call("claim_ticket_node", &json!({}));
+    let runs = || fs::read_dir(house.path("data/runs")).unwrap().flatten().collect::<Vec<_>>();
+    let given = runs()[0].path().join("attachments/brief.txt");
+    fs::create_dir(house.path("data/runs/of-nobody")).unwrap();
+    server.kill();
+
+    let server = house.serve();
+    until("the start", || (!house.path("data/runs/of-nobody").exists()).then_some(()));
+    server.call("list_tickets", &json!({}));
+
+    assert_eq!(fs::read_to_string(given).unwrap(), "hello");
+    assert!(PathBuf::from(claimed["worktree_path"].as_str().unwrap()).exists());
+    let report = json!({ "claim_id": claimed["claim"]["id"], "outcome": "succeeded",
+        "summary": "Done." });
+    server.call("submit_node_report", &report);
+    assert_eq!(runs().len(), 0, "what was given goes with the claim");
+    let named = filed["ticket"]["ticketRef"].as_str().unwrap();
+    server.call("cancel_ticket", &json!({ "ticket": named }));
+    house.close(server);
+}
+
+#[test]
 fn a_second_signal_ends_the_program_at_once() {
     let house = House::new(&WAITS_ONCE.replace("tell ready", "trap '' TERM; tell ready"));
     let mut server = house.serve();
