@@ -20,6 +20,7 @@ use crate::events::Bus;
 use crate::jobs::{self, Worker};
 use crate::projects::git::Git;
 use crate::store::{Blobs, Db, Uploads};
+use crate::tickets::duplicates::Place;
 use crate::tools::{Gate, Premises};
 use crate::web::ci::{self, Ci};
 use crate::web::health::{self, Health};
@@ -98,6 +99,7 @@ impl App {
             url: local.clone(),
             landings: work::env::Turns::default(),
             desks: work::env::Turns::default(),
+            keys_swept: std::sync::Mutex::new(Place::START),
         });
         let worker = Worker::new(jobs::Setup {
             db: db.clone(),
@@ -166,7 +168,7 @@ impl App {
         if let Err(fault) = work::end_orphans(&self.env).await {
             tracing::error!(?fault, "Processes of an earlier start were not all ended");
         }
-        work::remove_runs(&self.env.paths).await;
+        work::remove_runs(&self.env).await;
         let streams = CancellationToken::new();
         let router = self.router(&streams);
         let ends_streams = async {

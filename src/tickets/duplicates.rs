@@ -19,6 +19,9 @@ const MET_MAX: u32 = 32;
 /// Tickets that share a key and are read, at most.
 const READ_MAX: usize = 16;
 
+/// Keys that one sweep looks at, at most.
+pub const SWEPT_MAX: u32 = 5_000;
+
 /// How long a ticket that ended still counts, in milliseconds: 14 days.
 const FINISHED_MILLIS: i64 = 14 * 24 * 60 * 60 * 1_000;
 
@@ -186,6 +189,42 @@ const fn standing(status: Status) -> &'static str {
         Status::Timeout => "ran out of time",
         Status::Cancelled => "was cancelled",
     }
+}
+
+/// How far a sweep has come among the keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    key: i64,
+    n: i64,
+}
+
+impl Place {
+    /// Before the first key.
+    pub const START: Self = Self { key: i64::MIN, n: 0 };
+}
+
+/// Forgets the keys of tickets that count no more, among the next [`SWEPT_MAX`] behind `from`. Says
+/// where to go on: at the start again, once all were looked at.
+pub fn sweep(tx: &mut Tx<'_>, from: Place) -> Result<Place, Fault> {
+    let since = Millis(tx.now().0 - FINISHED_MILLIS);
+    let page = params! { ":key": from.key, ":n": from.n, ":since": since, ":limit": SWEPT_MAX };
+    let page = tx.list(sql!("duplicates.sql", "page"), page, |row| {
+        let place = Place { key: row.get("key")?, n: row.get("ticket_n")? };
+        Ok((place, row.get::<TenantId>("tenant_id")?, row.get::<bool>("is_over")?))
+    })?;
+    for (place, tenant, _) in page.iter().filter(|(_, _, is_over)| *is_over) {
+        let of = params! { ":key": place.key, ":n": place.n, ":tenant": tenant };
+        tx.run_one(sql!("duplicates.sql", "forget"), of)?;
+    }
+    let is_whole = page.len() < SWEPT_MAX as usize;
+    Ok(page.last().filter(|_| !is_whole).map_or(Place::START, |(place, ..)| *place))
+}
+
+/// Lets a ticket be found again that is open again: its keys may have been swept away.
+pub(super) fn remember_again(tx: &mut Tx<'_>, ticket: &Ticket) -> Result<(), Fault> {
+    let of = params! { ":tenant": ticket.tenant, ":n": ticket.n };
+    tx.run(sql!("duplicates.sql", "remember_again"), of)?;
+    Ok(())
 }
 
 /// Lets the ticket be found by briefs like the one it was filed with.

@@ -8,6 +8,7 @@ use crate::base::{BootId, Clock, Entropy};
 use crate::events::Bus;
 use crate::projects::git::Git;
 use crate::store::{Blobs, Db, Uploads};
+use crate::tickets::duplicates::Place;
 
 /// The folders of a data directory.
 #[derive(Debug, Clone)]
@@ -93,6 +94,8 @@ pub struct Env {
     pub landings: Turns,
     /// One run at a time in each ticket's work tree.
     pub desks: Turns,
+    /// How far the sweep of what tickets were asked with has come.
+    pub keys_swept: Mutex<Place>,
 }
 
 impl Env {

@@ -63,6 +63,7 @@ pub fn registry(env: &Arc<Env>) -> Registry {
                 editors::lapse(&env).await?;
                 sweep_tickets::run(&env).await?;
                 clear::sweep(&env).await;
+                sweep_tickets::forget_words(&env).await?;
                 env.db.write(accounts::sessions::sweep).await?;
                 sweep_uploads::run(&env).await?;
                 Ok::<_, JobError>(None)

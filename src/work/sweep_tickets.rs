@@ -1,9 +1,12 @@
 //! Moves on tickets that stand still although something could be done: the net under the pipeline,
 //! for whatever a crash or an older version left behind.
 
+use std::sync::PoisonError;
+
 use super::env::Env;
 use super::insist::is_of_the_disk;
 use crate::base::Fault;
+use crate::tickets::duplicates;
 use crate::tickets::pipeline::heal::heal;
 use crate::tickets::ticket::{self, Unfinished};
 
@@ -27,6 +30,15 @@ pub(super) async fn run(env: &Env) -> Result<(), Fault> {
             }
         }
     }
+}
+
+/// Forgets the words of tickets that nothing is compared with any more: some of them each time.
+pub(super) async fn forget_words(env: &Env) -> Result<(), Fault> {
+    let swept = || env.keys_swept.lock().unwrap_or_else(PoisonError::into_inner);
+    let from = *swept();
+    let next = env.db.write(move |tx| duplicates::sweep(tx, from)).await?;
+    *swept() = next;
+    Ok(())
 }
 
 async fn move_on(env: &Env, tickets: Vec<Unfinished>) -> Result<(), Fault> {

@@ -8,7 +8,7 @@ use crate::tickets::node::{self, NewNode, Node};
 use crate::tickets::states::{NodeStatus, Pause, Status};
 use crate::tickets::ticket::{self, Ticket};
 use crate::tickets::timeline::{self, Happened, Line};
-use crate::tickets::{contract, dependencies, questions};
+use crate::tickets::{contract, dependencies, duplicates, questions};
 use crate::{params, sql};
 
 /// What is answered to a step that waits until something is out of its way.
@@ -66,6 +66,7 @@ pub fn retry(
 /// Nodes that never started start as they are; a node that ended badly gets a successor; a check
 /// that was not satisfied gets another round of work.
 pub(super) fn reopen_graph(tx: &mut Tx<'_>, ticket: &Ticket) -> Result<(), Fault> {
+    duplicates::remember_again(tx, ticket)?;
     let of = params! { ":tenant": ticket.tenant, ":ticket": ticket.id };
     tx.run(sql!("nodes.sql", "reopen_cancelled"), of)?;
     let nodes = node::list(tx, ticket.tenant, ticket.id)?;

@@ -1,5 +1,6 @@
 //! A call that asks for what is there already is answered with it.
 
+use assay::tickets::duplicates::{self, Place};
 use assay::tickets::indexing;
 use serde_json::{Value, json};
 
@@ -55,6 +56,45 @@ async fn an_override_files_it_and_the_audit_and_the_timeline_say_so() {
     let said = "SELECT text FROM ticket_events ORDER BY n DESC";
     let expected = "Filed although ACME-1 asks for the same (override_duplicate).";
     assert_eq!(app.column(said)[0], expected);
+}
+
+#[tokio::test]
+async fn a_cancelled_ticket_is_refiled_with_the_very_words_it_had() {
+    let (app, caller) = still().await;
+    caller.dispatch(brief(HEADER.0, HEADER.1)).await;
+    caller.call("cancel_ticket", json!({ "ticket": "ACME-1" })).await;
+    let mut anew = brief(HEADER.0, HEADER.1);
+    anew["replaces"] = json!("ACME-1");
+
+    let filed = caller.call("dispatch_ticket", anew.clone()).await;
+    let again = caller.call("dispatch_ticket", anew).await;
+
+    assert_eq!(filed["ticket"]["ticketRef"], "ACME-2", "{filed}");
+    assert!(filed.get("duplicate").is_none(), "{filed}");
+    assert_eq!(again["ticket"]["ticketRef"], "ACME-2", "that one asks for the same");
+    assert_eq!(app.column("SELECT count(*) || '' FROM tickets"), ["2"]);
+}
+
+#[tokio::test]
+async fn words_of_tickets_that_ended_long_ago_are_forgotten_until_a_retry() {
+    let (app, caller) = still().await;
+    caller.dispatch(brief(HEADER.0, HEADER.1)).await;
+    caller.dispatch(brief("Write the footer", "With the year.")).await;
+    let known = || app.column("SELECT DISTINCT ticket_n || '' FROM ticket_keys ORDER BY 1");
+    caller.call("cancel_ticket", json!({ "ticket": "ACME-1" })).await;
+    let db = &app.app.env().db;
+    let sweep = || db.write(|tx| duplicates::sweep(tx, Place::START));
+    db.write(indexing::fill).await.unwrap();
+    sweep().await.unwrap();
+    assert_eq!(known(), ["1", "2"], "it may be compared with for two weeks");
+
+    app.raw("UPDATE tickets SET completed_at = completed_at - 1296000000 WHERE seq = 1");
+    let next = sweep().await.unwrap();
+
+    assert_eq!((known(), next), (vec!["2".to_owned()], Place::START));
+    caller.call("retry_ticket", json!({ "ticket": "ACME-1" })).await;
+    let again = caller.call("dispatch_ticket", brief(AGAIN.0, AGAIN.1)).await;
+    assert_eq!(again["ticket"]["ticketRef"], "ACME-1", "{again}");
 }
 
 #[tokio::test]
