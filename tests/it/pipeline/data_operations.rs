@@ -66,7 +66,7 @@ async fn others_land_while_a_script_is_applied() {
     let waits = "echo line >>\"$STAGE/live\"; : >$STAGE/applying
         while [ ! -e \"$STAGE/go\" ]; do sleep 0.01; done";
     let script = SCRIPT.replace("echo line >>\"$STAGE/live\"", waits);
-    let script = script.replace(r#"s|.STAGE|$STAGE|"#, r#"s|.STAGE|$STAGE|g"#);
+    let script = script.replace("s|.STAGE|$STAGE|", "s|.STAGE|$STAGE|g");
     let other = "case $prompt in *hello*) echo hello >hello.txt; exit ;; esac\n";
     let stage = Stage::new(&format!("{other}{script}")).await;
     let asked = dispatched(&stage, "awaiting_input").await;
