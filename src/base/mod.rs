@@ -7,6 +7,7 @@ pub mod ids;
 pub mod network;
 mod rate_limit;
 pub mod redact;
+pub mod sealed;
 pub mod secret;
 pub mod stops;
 pub mod text;

@@ -11,6 +11,7 @@ mod row;
 mod sql;
 mod tx;
 mod uploads;
+mod vault;
 mod writer;
 
 pub use arriving::Arriving;
@@ -22,3 +23,4 @@ pub use row::{Row, to_int, to_json};
 pub use sql::Sql;
 pub use tx::{Params, Read, Tx, Value};
 pub use uploads::Uploads;
+pub use vault::Vault;
