@@ -11,12 +11,16 @@ use super::migrate::{MIGRATIONS, Migration, migrate};
 use super::open::{self, Home};
 use super::row::Layouts;
 use super::tx::{Read, Tx};
+use super::vault::Vault;
 use super::writer::Writer;
 use crate::base::{Clock, Code, Entropy, Fault};
 use crate::events::Bus;
 
 /// The file in the data directory.
 const FILE: &str = "assay.db";
+
+/// The file beside it with the key that secrets are sealed with.
+const KEY_FILE: &str = "secrets.key";
 
 /// Databases up to this size are checked whole before they serve; larger ones while they do.
 const CHECK_AT_START_BYTES_MAX: u64 = 32 << 20;
@@ -31,6 +35,7 @@ pub struct Db(Arc<Inner>);
 struct Inner {
     path: PathBuf,
     home: Home,
+    vault: Vault,
     clock: Clock,
     writer: Writer,
     idle: Mutex<Vec<Reader>>,
@@ -78,11 +83,14 @@ impl Db {
             check(&path, &conn)?;
         }
         migrate(&path, &mut conn, clock.now(), steps)?;
-        let writer = Writer::start(conn, Home::of(&path), clock.clone(), entropy, bus)?;
+        let vault = Vault::new(dir.join(KEY_FILE), entropy.clone());
+        let (home, sealing) = (Home::of(&path), vault.clone());
+        let writer = Writer::start(conn, home, sealing, clock.clone(), entropy, bus)?;
         let first = open::reader(&path)?;
         Ok(Self(Arc::new(Inner {
             home: Home::of(&path),
             path,
+            vault,
             clock,
             writer,
             idle: Mutex::new(vec![Reader::of(first)]),
@@ -144,7 +152,8 @@ impl Db {
         let run = |sql| reader.conn.prepare_cached(sql)?.execute([]);
         run("BEGIN DEFERRED").map_err(Fault::internal)?;
         reader.memory.begin();
-        let read = Read::new(&reader.conn, &reader.layouts, self.0.clock.now());
+        let now = self.0.clock.now();
+        let read = Read::new(&reader.conn, &reader.layouts, &self.0.vault, now);
         let answer = view(&read.with_memory(&reader.memory));
         // A connection that cannot end its read is dropped instead of being lent again.
         if run("COMMIT").is_ok() {

@@ -8,6 +8,7 @@ use rusqlite::{Connection, ErrorCode, ffi};
 use super::memory::{Digest, Memory};
 use super::row::{Layouts, Row};
 use super::sql::Sql;
+use super::vault::Vault;
 use crate::base::{Code, Entropy, Fault, Id, Millis};
 use crate::events::Event;
 
@@ -22,12 +23,18 @@ pub struct Read<'c> {
     conn: &'c Connection,
     layouts: &'c Layouts,
     memory: Option<&'c Memory>,
+    vault: &'c Vault,
     now: Millis,
 }
 
 impl<'c> Read<'c> {
-    pub(super) const fn new(conn: &'c Connection, layouts: &'c Layouts, now: Millis) -> Self {
-        Self { conn, layouts, memory: None, now }
+    pub(super) const fn new(
+        conn: &'c Connection,
+        layouts: &'c Layouts,
+        vault: &'c Vault,
+        now: Millis,
+    ) -> Self {
+        Self { conn, layouts, memory: None, vault, now }
     }
 
     /// The same view, of a connection that never writes and so may remember.
@@ -39,6 +46,11 @@ impl<'c> Read<'c> {
     /// The time at which this transaction began: one moment for all that it writes.
     pub const fn now(&self) -> Millis {
         self.now
+    }
+
+    /// What secrets of rows are sealed and opened with.
+    pub const fn vault(&self) -> &Vault {
+        self.vault
     }
 
     /// The one row of a statement, if there is one.

@@ -12,6 +12,7 @@ use tokio::sync::oneshot;
 use super::open::{Home, storage_fault};
 use super::row::Layouts;
 use super::tx::{Read, Tx};
+use super::vault::Vault;
 use crate::base::stops::{self, Stop};
 use crate::base::{Clock, Code, Entropy, Fault};
 use crate::events::{Bus, Event};
@@ -29,12 +30,13 @@ impl Writer {
     pub(super) fn start(
         conn: Connection,
         home: Home,
+        vault: Vault,
         clock: Clock,
         entropy: Entropy,
         bus: Bus,
     ) -> Result<Self, Fault> {
         let (calls, queue) = mpsc::channel();
-        let worker = Worker { conn, layouts: Layouts::default(), home, clock, entropy, bus };
+        let worker = Worker { conn, layouts: Layouts::default(), home, vault, clock, entropy, bus };
         let thread = thread::Builder::new()
             .name("store-writer".to_owned())
             .spawn(move || worker.work(&queue))
@@ -111,6 +113,7 @@ struct Worker {
     conn: Connection,
     layouts: Layouts,
     home: Home,
+    vault: Vault,
     clock: Clock,
     entropy: Entropy,
     bus: Bus,
@@ -164,7 +167,7 @@ impl Worker {
     /// `SQLite` undoes the entire transaction when the disk is full or fails.
     fn run(&self, op: &mut dyn Op, events: &mut Vec<Event>) -> rusqlite::Result<()> {
         self.execute("SAVEPOINT call")?;
-        let read = Read::new(&self.conn, &self.layouts, self.clock.now());
+        let read = Read::new(&self.conn, &self.layouts, &self.vault, self.clock.now());
         let mut tx = Tx::new(read, &self.entropy);
         if op.run(&mut tx) {
             events.extend(tx.into_events());
