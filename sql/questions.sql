@@ -2,6 +2,10 @@
 SELECT * FROM questions
 WHERE  ticket_id = :ticket AND tenant_id = :tenant AND closed_at IS NULL LIMIT 1;
 
+-- name: find_open
+SELECT * FROM questions
+WHERE  id = :id AND tenant_id = :tenant AND closed_at IS NULL LIMIT 1;
+
 -- name: answered
 SELECT * FROM questions
 WHERE  ticket_id = :ticket AND tenant_id = :tenant AND answer IS NOT NULL
@@ -13,8 +17,8 @@ SELECT * FROM questions
 WHERE  tenant_id = :tenant AND closed_at IS NULL ORDER BY asked_at LIMIT :limit;
 
 -- name: insert
-INSERT INTO questions (id, tenant_id, ticket_id, node_id, text, choices, pause, asked_at)
-VALUES (:id, :tenant, :ticket, :node, :text, :choices, :pause, :now);
+INSERT INTO questions (id, tenant_id, ticket_id, node_id, text, choices, pause, secret, asked_at)
+VALUES (:id, :tenant, :ticket, :node, :text, :choices, :pause, :secret, :now);
 
 -- name: answer
 UPDATE questions

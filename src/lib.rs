@@ -19,7 +19,8 @@
 //!   line where it prints an envelope.
 //! - [`store`]: `SQLite`, and the only folder that opens it: one writer thread with grouped,
 //!   durable commits, a pool of readers, named statements of `sql/`, migrations, blobs by hash.
-//!   A reader remembers answers until somebody writes, as `SQLite` itself tells.
+//!   A reader remembers answers until somebody writes, as `SQLite` itself tells. Secrets of rows
+//!   are sealed with a key file beside the database.
 //! - [`accounts`]: tenants, people and their logins, keys and scopes, plans, the audit log.
 //! - [`jobs`]: the durable queue; it knows no domain.
 //! - [`projects`]: projects, environments, categories, settings, agent profiles, and git through
@@ -49,6 +50,8 @@
 //! - A base branch moves only by compare-and-set, after the landing was written down as intended.
 //! - An agent's process is on record before anything of it runs, and gone before its node ends.
 //! - Another tenant's thing and an absent one give the same answer.
+//! - The value of a secret leaves its sealed row for an agent's environment and for redaction
+//!   alone; it is gone with the ticket's end.
 //! - Time and randomness come from the app. Only the edge knows JSON. SQL lives in `sql/`.
 //!
 //! # Where this differs from the first design, and why

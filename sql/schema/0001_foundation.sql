@@ -436,7 +436,8 @@ CREATE TABLE ticket_items (
 CREATE INDEX ticket_items_by_ticket ON ticket_items (ticket_id, n);
 
 -- What a ticket waits for a person to say: an agent's question, or where `pause` names one, a step
--- of the pipeline that goes on only after a person's word.
+-- of the pipeline that goes on only after a person's word. `secret` names a secret that is wanted:
+-- its value is no answer, and comes through a link.
 CREATE TABLE questions (
     id          BLOB PRIMARY KEY CHECK (length(id) = 16),
     tenant_id   BLOB NOT NULL REFERENCES tenants (id),
@@ -445,16 +446,44 @@ CREATE TABLE questions (
     text        TEXT NOT NULL,
     choices     TEXT NOT NULL CHECK (json_valid(choices)),
     pause       TEXT CHECK (pause IN ('plan', 'land', 'apply', 'hold', 'unclear')),
+    secret      TEXT CHECK (secret <> ''),
     asked_at    INTEGER NOT NULL,
     decision    TEXT CHECK (decision IN ('approve', 'reject')),
     answer      TEXT,
     answered_by TEXT,
     answered_at INTEGER,
-    closed_at   INTEGER
+    closed_at   INTEGER,
+    CHECK (secret IS NULL OR pause IS NULL)
 ) STRICT;
 CREATE INDEX questions_by_ticket ON questions (ticket_id, asked_at);
 CREATE UNIQUE INDEX questions_open ON questions (ticket_id) WHERE closed_at IS NULL;
 CREATE INDEX questions_waiting ON questions (tenant_id, asked_at) WHERE closed_at IS NULL;
+
+-- Secrets that people gave for a ticket's agents, sealed with the key of the data directory for
+-- this tenant, ticket and name. They go once the ticket has ended.
+CREATE TABLE ticket_secrets (
+    ticket_id BLOB NOT NULL REFERENCES tickets (id),
+    name      TEXT NOT NULL CHECK (name <> ''),
+    tenant_id BLOB NOT NULL REFERENCES tenants (id),
+    sealed    BLOB NOT NULL CHECK (length(sealed) > 0),
+    given_by  TEXT NOT NULL,
+    given_at  INTEGER NOT NULL,
+    PRIMARY KEY (ticket_id, name)
+) STRICT, WITHOUT ROWID;
+
+-- The links through which a secret may be given. The address holds a token, of which only the
+-- SHA-256 is here.
+CREATE TABLE secret_links (
+    token_hash  BLOB PRIMARY KEY CHECK (length(token_hash) = 32),
+    tenant_id   BLOB NOT NULL REFERENCES tenants (id),
+    ticket_id   BLOB NOT NULL REFERENCES tickets (id),
+    question_id BLOB NOT NULL REFERENCES questions (id),
+    made_by     TEXT NOT NULL,
+    created_at  INTEGER NOT NULL,
+    expires_at  INTEGER NOT NULL,
+    used_at     INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX secret_links_by_ticket ON secret_links (ticket_id);
 
 -- The timeline of a ticket: everything that happened, and who did it.
 CREATE TABLE ticket_events (

@@ -47,6 +47,8 @@ pub enum Who {
         /// The ticket that it works on.
         ticket: TicketId,
     },
+    /// Somebody with a link that is the permission for one thing.
+    Holder,
     /// Somebody at the machine, through the command line or the server itself.
     Local,
 }
@@ -102,6 +104,13 @@ impl Actor {
         }
     }
 
+    /// Somebody with a link of a tenant, who may do what the link is for and nothing else.
+    #[must_use]
+    pub fn holder(tenant: TenantId, plan: Plan) -> Self {
+        let reach = Reach::Only(Vec::new());
+        Self { who: Who::Holder, scope: KeyScope::Ci, reach, ..Self::local(tenant, plan) }
+    }
+
     /// Whether it may call tools that only read.
     #[must_use]
     pub const fn can_read(&self) -> bool {
@@ -147,7 +156,7 @@ impl Actor {
         match &self.who {
             Who::User { role, .. } => role.is_admin(),
             Who::Local => true,
-            Who::Key { .. } | Who::Agent { .. } => false,
+            Who::Key { .. } | Who::Agent { .. } | Who::Holder => false,
         }
     }
 
@@ -158,6 +167,7 @@ impl Actor {
             Who::Key { name, .. } => format!("key {name}"),
             Who::User { email, .. } => format!("user {email}"),
             Who::Agent { ticket, .. } => format!("agent of ticket {ticket}"),
+            Who::Holder => "holder of a link".to_owned(),
             Who::Local => "command line".to_owned(),
         }
     }
@@ -167,7 +177,7 @@ impl Actor {
     pub const fn key(&self) -> Option<KeyId> {
         match &self.who {
             Who::Key { id, .. } | Who::Agent { key: id, .. } => Some(*id),
-            Who::User { .. } | Who::Local => None,
+            Who::User { .. } | Who::Holder | Who::Local => None,
         }
     }
 }

@@ -68,6 +68,8 @@ pub enum Code {
     NotRetryable,
     /// The ticket has no open question.
     NotAwaitingInput,
+    /// What is asked for is a secret, which is given through its link and in no message.
+    SecretThroughLink,
     /// The change lost against another one, or a name is taken.
     Conflict,
     /// The project lacks what the call needs, such as a usable repository or an agent.
@@ -96,7 +98,7 @@ pub enum Code {
 
 impl Code {
     /// Every code, in the order of the error reference.
-    pub const ALL: [Self; 40] = [
+    pub const ALL: [Self; 41] = [
         Self::Unauthenticated,
         Self::Forbidden,
         Self::ScopeDenied,
@@ -125,6 +127,7 @@ impl Code {
         Self::NotCancellable,
         Self::NotRetryable,
         Self::NotAwaitingInput,
+        Self::SecretThroughLink,
         Self::Conflict,
         Self::ProjectNotReady,
         Self::PipelineBlocked,

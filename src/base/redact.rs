@@ -12,6 +12,9 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::ops::Range;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+
 use super::secret::Secret;
 use rules::RULES;
 
@@ -28,6 +31,9 @@ const KNOWN_MIN_BYTES: usize = 6;
 /// A single line of a known secret (a key file) is looked for on its own from this length.
 const KNOWN_LINE_MIN_BYTES: usize = 16;
 
+/// The part of a secret's base64 that is the same wherever it begins: looked for from this length.
+const ENCODED_MIN_BYTES: usize = 8;
+
 /// The text with every credential replaced by [`MARK`]; borrowed where there is none.
 #[must_use]
 pub fn redact(text: &str) -> Cow<'_, str> {
@@ -41,8 +47,8 @@ pub struct Redactor {
 }
 
 impl Redactor {
-    /// Knows these secrets, as they are and as they look quoted in JSON or in an address. Values
-    /// of fewer than 6 bytes are not looked for.
+    /// Knows these secrets, as they are and as they look quoted in JSON, in an address, in base64
+    /// and in hexadecimal. Values of fewer than 6 bytes are not looked for.
     #[must_use]
     pub fn new(known: &[Secret]) -> Self {
         let mut values: Vec<String> = known.iter().flat_map(|one| forms(one.reveal())).collect();
@@ -50,6 +56,12 @@ impl Redactor {
         values.sort_unstable();
         values.dedup();
         Self { known: values }
+    }
+
+    /// Whether one of the known secrets is in the text.
+    #[must_use]
+    pub fn finds_known(&self, text: &str) -> bool {
+        self.known.iter().any(|value| text.contains(value.as_str()))
     }
 
     /// The text with every known secret and every credential replaced by [`MARK`].
@@ -63,11 +75,44 @@ impl Redactor {
 fn forms(secret: &str) -> Vec<String> {
     let whole = secret.trim();
     let json = serde_json::to_string(whole).unwrap_or_default();
-    let mut forms = vec![whole.to_owned(), json.trim_matches('"').to_owned(), percent(whole)];
+    let escaped = percent(whole);
+    let mut forms = vec![whole.to_owned(), json.trim_matches('"').to_owned()];
+    forms.extend([escaped.replace("%20", "+"), lower_escapes(&escaped), escaped]);
+    forms.extend(encoded(whole.as_bytes()));
     let lines = whole.lines().map(str::trim).filter(|line| line.len() >= KNOWN_LINE_MIN_BYTES);
     // The frame of a key file is no secret, and is the same in all of them.
     forms.extend(lines.filter(|line| !line.starts_with("-----")).map(str::to_owned));
     forms
+}
+
+/// The bytes in base64 and hexadecimal. Base64 depends on where in a longer text they begin, so the
+/// part that is the same in each of the three places is taken, and without what only pads it.
+fn encoded(bytes: &[u8]) -> Vec<String> {
+    let hex = |digit: fn(&u8) -> String| bytes.iter().map(digit).collect::<String>();
+    let mut forms = vec![hex(|byte| format!("{byte:02x}")), hex(|byte| format!("{byte:02X}"))];
+    for before in 0..3 {
+        let padded = [&[0; 2][..before], bytes].concat();
+        let (first, last) = ((before * 8).div_ceil(6), padded.len() * 8 / 6);
+        let base64 = STANDARD_NO_PAD.encode(&padded);
+        let part = base64.get(first..last).unwrap_or_default();
+        if part.len() >= ENCODED_MIN_BYTES {
+            forms.extend([part.to_owned(), part.replace('+', "-").replace('/', "_")]);
+        }
+    }
+    forms
+}
+
+/// The same address with its escapes in small letters.
+fn lower_escapes(escaped: &str) -> String {
+    let mut parts = escaped.split('%');
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (digits, rest) = part.split_at_checked(2).unwrap_or((part, ""));
+        out.push('%');
+        out.push_str(&digits.to_ascii_lowercase());
+        out.push_str(rest);
+    }
+    out
 }
 
 /// The text as a component of an address.
@@ -193,6 +238,33 @@ mod tests {
             let start = if before.is_empty() { "" } else { "\n" };
             (any.prop_map(move |text| text + start), Just(before), secret, Just(after), any)
         })
+    }
+
+    #[test]
+    fn a_known_secret_is_found_however_it_is_encoded() {
+        let value = "sec ret/ é+value";
+        let redactor = Redactor::new(&[Secret::new(value)]);
+        let base64 =
+            |before: &str, after: &str| STANDARD_NO_PAD.encode(format!("{before}{value}{after}"));
+        let hex = encoded(value.as_bytes()).swap_remove(0);
+        assert!(hex.starts_with("736563") && hex.len() == 2 * value.len(), "{hex}");
+
+        for text in [
+            value.to_owned(),
+            percent(value),
+            percent(value).replace("%20", "+"),
+            percent(value).to_lowercase(),
+            hex.to_uppercase(),
+            hex,
+            base64("", ""),
+            base64("u:", "\n"),
+            base64("user:", "@"),
+            base64("user: ", "").replace('+', "-").replace('/', "_"),
+        ] {
+            let shown = redactor.redact(&text).into_owned();
+
+            assert!(shown.contains(MARK) && shown.len() < MARK.len() + 16, "{text} is {shown}");
+        }
     }
 
     proptest! {

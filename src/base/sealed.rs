@@ -54,6 +54,9 @@ impl From<Unopened> for Fault {
 
 impl SealingKey {
     /// The key of these bytes, which must be as good as random.
+    ///
+    /// # Panics
+    /// Never: the bytes are as many as a key has.
     #[must_use]
     pub fn new(bytes: &[u8; KEY_BYTES]) -> Self {
         let key = UnboundKey::new(&CHACHA20_POLY1305, bytes).expect("the key has the right length");
@@ -65,6 +68,9 @@ impl SealingKey {
 
     /// Seals bytes for one purpose. They can be opened only by naming the same parts again, each
     /// of which counts: whose it is, what it belongs to, its name.
+    ///
+    /// # Panics
+    /// Beyond 256 GiB, which nobody seals.
     #[must_use]
     pub fn seal(&self, purpose: &[&[u8]], plain: &[u8], entropy: &Entropy) -> Vec<u8> {
         // Random nonces of 96 bits are good for more than the 2^32 texts a key will ever seal.

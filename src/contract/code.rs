@@ -259,6 +259,15 @@ table! {
         "No open question"
         "The ticket asks nothing at the moment, so there is nothing to reply to."
         "Read the ticket; reply only while its status is awaiting_input."
+    SecretThroughLink
+        envelope "tool_error" 422 false
+        rpc "SECRET_THROUGH_LINK" 409
+        object "ticket.secret-through-link"
+        "A secret is asked for"
+        "The ticket waits for a secret, which no message may hold: it would be kept, and agents \
+         read it. A form that works once takes it."
+        "Open the secure form on the ticket's page, or call create_secret_link and give a person \
+         the address."
     Conflict
         envelope "tool_error" 422 true
         rpc "CONFLICT" 409

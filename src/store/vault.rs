@@ -62,18 +62,16 @@ impl Vault {
         let mut bytes = Vec::with_capacity(KEY_BYTES + 1);
         let read = file.take(KEY_BYTES as u64 + 1).read_to_end(&mut bytes);
         read.map_err(|error| self.unreadable(error))?;
-        match <&[u8; KEY_BYTES]>::try_from(bytes.as_slice()) {
-            Ok(bytes) => Ok(Some(SealingKey::new(bytes))),
-            Err(_) => {
-                let message = format!(
-                    "The key file {} is damaged: it must have {KEY_BYTES} bytes. Restore it from a \
-                     backup; without one, move it away: a new key is made, and secrets that were \
-                     given before are asked for again.",
-                    self.path.display()
-                );
-                Err(Fault::new(Code::Unavailable, message))
-            }
+        if let Ok(bytes) = <&[u8; KEY_BYTES]>::try_from(bytes.as_slice()) {
+            return Ok(Some(SealingKey::new(bytes)));
         }
+        let message = format!(
+            "The key file {} is damaged: it must have {KEY_BYTES} bytes. Restore it from a backup; \
+             without one, move it away: a new key is made, and secrets that were given before are \
+             asked for again.",
+            self.path.display()
+        );
+        Err(Fault::new(Code::Unavailable, message))
     }
 
     /// Makes the key. Two that make one at once come to have the same: that of the quicker.

@@ -68,9 +68,15 @@ fn with<N>(
     })
 }
 
-/// What a person has to do about what a ticket waits for.
-fn asked(question: &Question) -> String {
+/// What a person has to do about what a ticket waits for. `page` is the ticket's page.
+fn asked(question: &Question, page: &str) -> String {
     let text = &question.text;
+    if let Some(name) = &question.secret {
+        return format!(
+            "Give {name} through the secure link on {page} (create_secret_link makes one too); \
+             never paste the value into a chat or an answer. The agent says: {text}"
+        );
+    }
     match question.pause {
         None => format!("Answer the agent's question: {text}"),
         Some(pause) if pause.is_approval() => format!(
@@ -163,12 +169,13 @@ impl<N> Digest<N> {
         self.items.iter().filter(move |item| item.kind == kind && item.is_open)
     }
 
-    /// What a person has to do next, in order.
+    /// What a person has to do next, in order. `site` is the address of the server.
     #[must_use]
-    pub fn human_actions(&self) -> Vec<String> {
+    pub fn human_actions(&self, site: &str) -> Vec<String> {
         let mut actions = Vec::new();
         if let Some(question) = &self.question {
-            actions.push(asked(question));
+            let page = format!("{site}{}", self.ticket.page());
+            actions.push(asked(question, &page));
         }
         actions.extend(self.items_of(ItemKind::HumanAction).map(|item| item.text.clone()));
         let dead = |parent: &&Ticket| parent.status == Status::Cancelled;

@@ -9,6 +9,7 @@ use super::claims::{Claim, Used};
 use super::pipeline::claim::Taken;
 use super::runner::Report;
 use super::ticket::Ticket;
+use crate::base::redact::Redactor;
 use crate::base::{Fault, TicketId};
 use crate::proofs::Evidence;
 use crate::words;
@@ -83,5 +84,6 @@ pub trait Editors: Send + Sync {
         ticket: TicketId,
         label: String,
         exhibit: Exhibit,
+        redactor: Redactor,
     ) -> BoxFuture<'_, Result<Evidence, Fault>>;
 }

@@ -32,6 +32,7 @@ pub mod reference;
 pub mod runner;
 pub mod scope;
 pub mod search;
+pub mod secrets;
 pub mod similarity;
 pub mod states;
 pub mod ticket;

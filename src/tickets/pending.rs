@@ -14,6 +14,9 @@ pub struct Asked {
     pub text: String,
     /// Answers to choose from; none where any text will do.
     pub choices: Vec<String>,
+    /// The secret that is wanted, by its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret: Option<String>,
 }
 
 /// Notes what the agent of a running node asks, in place of what it asked before.

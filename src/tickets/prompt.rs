@@ -29,6 +29,8 @@ pub struct Facts<'a> {
     pub assertions: &'a [Assertion],
     /// Questions that were answered.
     pub answers: &'a [Question],
+    /// The names of the secrets that were given for the ticket.
+    pub secrets: &'a [String],
     /// Parents that landed.
     pub parents: &'a [Ticket],
     /// The shell lines that verification will run: name and command.
@@ -59,6 +61,7 @@ macro_rules! say {
 #[must_use]
 pub fn prompt(facts: &Facts<'_>) -> String {
     let mut out = brief(facts);
+    secrets(&mut out, facts.secrets);
     report(&mut out, facts.node.kind);
     say!(out, "\n# Your tools\n");
     say!(out, "With the key in ASSAY_KEY you may read this project, file a ticket for what you");
@@ -298,6 +301,19 @@ fn rules(out: &mut String, facts: &Facts<'_>) {
     say!(out, "- If you cannot go on without a person's decision, ask in your report.");
 }
 
+/// What was given, by name. The values stand in the environment and nowhere else.
+fn secrets(out: &mut String, names: &[String]) {
+    if names.is_empty() {
+        return;
+    }
+    say!(out, "\n# Secrets\n");
+    say!(out, "A person gave these; each is the environment variable of its name: {}.", {
+        names.join(", ")
+    });
+    say!(out, "Use them where they are needed. Never print one, write it into a file of the work");
+    say!(out, "tree, commit it, or put it into your report.");
+}
+
 fn report(out: &mut String, kind: NodeKind) {
     say!(out, "\n# Your report\n");
     say!(out, "When you are done, write one JSON object to the file named by the environment");
@@ -345,5 +361,14 @@ fn report(out: &mut String, kind: NodeKind) {
     say!(
         out,
         "`\"question\": {{ \"text\": \"…\", \"choices\": [\"…\"] }}`. Lists may be left out."
+    );
+    say!(out, "Where you need a secret, ask with");
+    say!(
+        out,
+        "`\"question\": {{ \"text\": \"…\", \"secret\": \"STRIPE_WEBHOOK_SECRET\" }}`: a person"
+    );
+    say!(
+        out,
+        "gives it through a form, and you have it in that environment variable at your next start."
     );
 }

@@ -24,6 +24,8 @@ pub struct Question {
     pub choices: Vec<String>,
     /// What the pipeline waits for, where it is no agent's question.
     pub pause: Option<Pause>,
+    /// The secret that is wanted, by its name. Its value is no answer.
+    pub secret: Option<String>,
     /// When it was asked.
     pub asked_at: Millis,
     /// The answer, once there is one.
@@ -33,7 +35,7 @@ pub struct Question {
 }
 
 impl Question {
-    fn from_row(row: &Row<'_>) -> Result<Self, Fault> {
+    pub(super) fn from_row(row: &Row<'_>) -> Result<Self, Fault> {
         Ok(Self {
             id: row.get("id")?,
             ticket: row.get("ticket_id")?,
@@ -41,6 +43,7 @@ impl Question {
             text: row.get("text")?,
             choices: row.json("choices")?,
             pause: row.word_or_null("pause", Pause::parse)?,
+            secret: row.get("secret")?,
             asked_at: row.get("asked_at")?,
             answer: row.get("answer")?,
             answered_by: row.get("answered_by")?,
@@ -83,6 +86,8 @@ pub struct Asking {
     pub choices: Vec<String>,
     /// What the pipeline waits for, where it is no agent's question.
     pub pause: Option<Pause>,
+    /// The secret that is wanted, by its name.
+    pub secret: Option<String>,
 }
 
 /// Opens a question.
@@ -99,7 +104,7 @@ pub(super) fn ask(
         sql!("questions.sql", "insert"),
         params! { ":id": id, ":tenant": tenant, ":ticket": ticket, ":node": node,
         ":text": asking.text, ":choices": choices, ":pause": asking.pause.map(Pause::word),
-        ":now": now },
+        ":secret": asking.secret, ":now": now },
     )
 }
 

@@ -133,6 +133,15 @@ impl Ticket {
         }
     }
 
+    /// The path of its page.
+    #[must_use]
+    pub fn page(&self) -> String {
+        match self.project_key {
+            Some(_) => format!("/tickets/{}", self.reference()),
+            None => format!("/tickets/{}", self.id),
+        }
+    }
+
     /// The branch that the ticket is worked on, whether it has started or not.
     #[must_use]
     pub fn working_branch(&self) -> String {

@@ -26,6 +26,7 @@ impl Registry {
             Entry::of::<tickets::GetTicketGraph>(),
             Entry::of::<tickets::GetTicketReports>(),
             Entry::of::<tickets::ReplyTicket>(),
+            Entry::of::<tickets::CreateSecretLink>(),
             Entry::of::<tickets::ApproveTicket>(),
             Entry::of::<tickets::CancelTicket>(),
             Entry::of::<tickets::RetryTicket>(),

@@ -1,6 +1,6 @@
 //! What is written down of each request: method, path, status, time. Never headers, bodies or the
-//! query, which may hold secrets; a path that is a secret itself, as a set-up link or the
-//! address of an upload, is shortened.
+//! query, which may hold secrets; a path that is a secret itself, as a set-up link, the address of
+//! an upload or the form of a secret, is shortened.
 
 use std::time::Duration;
 
@@ -34,8 +34,8 @@ pub async fn layer(request: Request, next: Next) -> Response {
     response
 }
 
-fn shown(path: &str) -> String {
-    match ["/setup/", "/uploads/"].into_iter().find(|start| path.starts_with(start)) {
+pub(super) fn shown(path: &str) -> String {
+    match ["/setup/", "/uploads/", "/secrets/"].into_iter().find(|start| path.starts_with(start)) {
         Some(start) => format!("{start}…"),
         None => crate::base::text::cut(&crate::base::redact::redact(path), 200),
     }
@@ -49,6 +49,7 @@ mod tests {
     fn a_set_up_link_is_not_logged() {
         assert_eq!(shown("/setup/abc"), "/setup/…");
         assert_eq!(shown("/uploads/abc"), "/uploads/…");
+        assert_eq!(shown("/secrets/abc"), "/secrets/…");
         assert_eq!(shown("/tickets/ACME-1"), "/tickets/ACME-1");
     }
 }

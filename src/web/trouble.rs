@@ -13,6 +13,7 @@ use super::dashboard::error::ErrorPage;
 use super::page::PageWith;
 use super::reading;
 use super::site::Site;
+use super::trace::shown;
 use crate::base::{Code, Fault, RequestId};
 use crate::contract::code::wire;
 
@@ -54,7 +55,7 @@ pub async fn layer(State(site): State<Site>, request: Request, next: Next) -> Re
     } else {
         Ok(Bytes::new())
     };
-    let path = parts.uri.path().to_owned();
+    let path = shown(parts.uri.path());
     let response = match read {
         Ok(form) => {
             let mut request = Request::from_parts(parts, Body::from(form));

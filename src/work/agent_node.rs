@@ -11,6 +11,7 @@ use super::recorded;
 use super::reported::{full_text, judge};
 use super::result::{Came, Stopped};
 use super::run_node::{Task, keep_work, stopped};
+use super::secrets;
 use super::workspace::{self, Desk};
 use crate::accounts::keys::{self, NewKey, Prefix};
 use crate::accounts::{KeyScope, Reach};
@@ -26,6 +27,7 @@ use crate::tickets::pipeline::decide::Verdict;
 use crate::tickets::pipeline::record::{self, Left};
 use crate::tickets::prompt::{Facts, File, prompt};
 use crate::tickets::runner::{Access, Ended, Exit, Launch, Limits};
+use crate::tickets::secrets::names as names_of_secrets;
 use crate::tickets::states::{NodeKind, Status};
 use crate::tickets::{contract, dependencies, node, questions};
 
@@ -46,10 +48,15 @@ pub(super) async fn run(
         return Ok(Came::bad(message));
     };
     let profile = profile.clone();
+    let secrets = match secrets::for_agent(env, task).await? {
+        Ok(secrets) => secrets,
+        Err(asks) => return Ok(asks),
+    };
     let (key, began_on) = set_out(env, task, desk, &profile).await?;
     let log = AgentLog::start(env, task).await?;
     let run: RunId = env.entropy.id(env.clock.now());
-    let launch = launch(env, task, desk, &profile, key, run, &log).await?;
+    let given = Given { key, secrets };
+    let launch = launch(env, task, desk, &profile, given, run, &log).await?;
     let ended = recorded::run(env, ctx, task, run, launch).await;
     let (hash, lines) = log.keep(env, ctx).await;
     let ended = ended?;
@@ -116,18 +123,28 @@ async fn set_out(
         .await
 }
 
+/// What an agent is given that nobody else may see.
+struct Given {
+    /// Its own key.
+    key: Secret,
+    /// The ticket's secrets, by their names.
+    secrets: Vec<(String, Secret)>,
+}
+
 async fn launch(
     env: &Arc<Env>,
     task: &Task,
     desk: &Desk,
     profile: &Profile,
-    key: Secret,
+    given: Given,
     run: RunId,
     log: &AgentLog,
 ) -> Result<Launch, Fault> {
     let laid = attached::lay_out(env, task).await?;
     let (attachments, files) = laid.map(|laid| (laid.folder, laid.files)).unzip();
-    let redactor = Redactor::new(std::slice::from_ref(&key));
+    let Given { key, secrets } = given;
+    let known: Vec<Secret> = secrets.iter().map(|(_, value)| value.clone()).collect();
+    let redactor = Redactor::new(&[known, vec![key.clone()]].concat());
     Ok(Launch {
         assay: env.assay.clone(),
         limits: Limits::of(profile),
@@ -140,6 +157,7 @@ async fn launch(
         folder: env.paths.run(task.node.id, task.node.attempt),
         attachments,
         access: Some(Access { url: env.url.clone(), key }),
+        secrets,
         marker: run.to_string(),
         clock: env.clock.clone(),
         redact: Arc::new(move |text| redactor.redact(text).into_owned()),
@@ -173,6 +191,7 @@ pub(super) async fn told(
             let nodes = node::list(read, tenant, ticket.id)?;
             let assertions = contract::assertions(read, tenant, ticket.id)?;
             let answers = questions::answered(read, tenant, ticket.id)?;
+            let secrets = names_of_secrets(read, tenant, ticket.id)?;
             let mut parents = dependencies::parents(read, tenant, ticket.id)?;
             parents.retain(|parent| parent.status == Status::Succeeded);
             Ok(say(&Facts {
@@ -181,6 +200,7 @@ pub(super) async fn told(
                 nodes: &nodes,
                 assertions: &assertions,
                 answers: &answers,
+                secrets: &secrets,
                 parents: &parents,
                 verify: &verify,
                 files: &files,

@@ -118,6 +118,6 @@ fn unclear(task: &Task) -> Came {
          again by itself. Look at the data: was it applied?"
     );
     let choices = vec![WAS_APPLIED.to_owned(), WAS_NOT_APPLIED.to_owned()];
-    let asking = Asking { text, choices, pause: Some(Pause::Unclear) };
+    let asking = Asking { text, choices, pause: Some(Pause::Unclear), secret: None };
     Came { to: To::Question(asking), ..Came::verdict(Verdict::Good, Left::default()) }
 }

@@ -13,7 +13,8 @@ use super::agent_log::{AgentLog, keep_bytes, remove_folder};
 use super::env::Env;
 use super::recorded;
 use super::run_node::Task;
-use crate::base::redact::redact;
+use super::secrets;
+use crate::base::redact::Redactor;
 use crate::base::stops::{self, Stop};
 use crate::base::{Fault, RunId, text};
 use crate::jobs::Ctx;
@@ -96,11 +97,12 @@ pub(super) async fn run(
     log: &AgentLog,
     ctx: &Ctx,
 ) -> Result<Ran, Fault> {
-    let shown = redact(line.command).into_owned();
+    let redactor = secrets::redactor(env, task).await?;
+    let shown = redactor.redact(line.command).into_owned();
     log.say(env, format!("$ {shown}")).await;
     let (lines, waiting) = mpsc::channel(1_000);
     let run: RunId = env.entropy.id(env.clock.now());
-    let launch = launch(env, task, line, run, lines);
+    let launch = launch(env, task, line, run, lines, redactor);
     let folder = launch.folder.clone();
     let copied = tokio::spawn(copy(waiting, log.lines(), shown));
     let ended = recorded::run(env, ctx, task, run, launch).await;
@@ -126,6 +128,7 @@ fn launch(
     line: &Line<'_>,
     run: RunId,
     log: mpsc::Sender<LogLine>,
+    redactor: Redactor,
 ) -> Launch {
     let shell = vec!["sh".to_owned(), "-c".to_owned(), verbatim(line.command)];
     let mut profile = Profile::script(shell);
@@ -146,7 +149,8 @@ fn launch(
         access: None,
         marker: run.to_string(),
         clock: env.clock.clone(),
-        redact: Arc::new(|text| redact(text).into_owned()),
+        secrets: Vec::new(),
+        redact: Arc::new(move |text| redactor.redact(text).into_owned()),
         in_place: env.in_place(),
         log,
     }

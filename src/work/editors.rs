@@ -16,7 +16,7 @@ use super::reported::{full_text, is_idle, judge};
 use super::result::{Came, may_heal};
 use super::run_node::{self, Task};
 use super::workspace;
-use crate::base::redact::redact;
+use crate::base::redact::{Redactor, redact};
 use crate::base::{Code, Fault, TicketId, text};
 use crate::projects::git::CommitId;
 use crate::proofs::Evidence;
@@ -78,8 +78,9 @@ impl Editors for Bench {
         ticket: TicketId,
         label: String,
         exhibit: Exhibit,
+        redactor: Redactor,
     ) -> BoxFuture<'_, Result<Evidence, Fault>> {
-        exhibit::keep(&self.0, ticket, label, exhibit).boxed()
+        exhibit::keep(&self.0, ticket, label, exhibit, redactor).boxed()
     }
 }
 

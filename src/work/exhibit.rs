@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rustix::fs::{Mode, OFlags};
 
 use super::env::Env;
-use crate::base::redact::redact;
+use crate::base::redact::Redactor;
 use crate::base::{Fault, TicketId};
 use crate::proofs::Evidence;
 use crate::store::Hash;
@@ -16,12 +16,14 @@ use crate::tickets::editors::Exhibit;
 /// Bytes of one exhibit at most.
 const BYTES_MAX: u64 = 8 << 20;
 
-/// Keeps an exhibit. Credentials in a text are taken out of it.
+/// Keeps an exhibit. Credentials in a text are taken out of it; other bytes that hold one that is
+/// known are refused.
 pub(super) async fn keep(
     env: &Arc<Env>,
     ticket: TicketId,
     label: String,
     exhibit: Exhibit,
+    redactor: Redactor,
 ) -> Result<Evidence, Fault> {
     let bytes = match exhibit {
         Exhibit::Text(text) => text.into_bytes(),
@@ -32,8 +34,13 @@ pub(super) async fn keep(
         }
     };
     let (bytes, media_type) = match String::from_utf8(bytes) {
-        Ok(text) => (redact(&text).into_owned().into_bytes(), "text/plain; charset=utf-8"),
-        Err(bytes) => (bytes.into_bytes(), "application/octet-stream"),
+        Ok(text) => (redactor.redact(&text).into_owned().into_bytes(), "text/plain; charset=utf-8"),
+        Err(other) if redactor.finds_known(&String::from_utf8_lossy(other.as_bytes())) => {
+            let said =
+                "holds a secret of the ticket, and is no text that it could be taken out of.";
+            return Err(Fault::argument("path", said));
+        }
+        Err(other) => (other.into_bytes(), "application/octet-stream"),
     };
     let size_bytes = bytes.len() as u64;
     let hash = put(env, bytes).await?;

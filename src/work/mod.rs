@@ -21,6 +21,7 @@ mod repair_node;
 mod reported;
 mod result;
 mod run_node;
+mod secrets;
 mod sweep_tickets;
 mod sweep_uploads;
 mod verify_node;

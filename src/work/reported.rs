@@ -17,7 +17,8 @@ pub(super) fn judge(task: &Task, report: Report, changed: bool, left: Left) -> C
     let to = match report.outcome {
         report::Outcome::NeedsInput => match report.question {
             Some(question) => {
-                To::Question(Asking { text: question.text, choices: question.choices, pause: None })
+                let report::Question { text, choices, secret } = question;
+                To::Question(Asking { text, choices, pause: None, secret })
             }
             None => To::Verdict(Verdict::Bad {
                 reason: "The agent needs an answer but asked nothing.".to_owned(),

@@ -44,14 +44,15 @@ impl Came {
 
     /// A question to a person and what was left.
     pub(super) fn question(asked: Asked, left: Left) -> Self {
-        let asking = Asking { text: asked.text, choices: asked.choices, pause: None };
+        let Asked { text, choices, secret } = asked;
+        let asking = Asking { text, choices, pause: None, secret };
         Self { to: To::Question(asking), ..Self::verdict(Verdict::Good, left) }
     }
 
     /// What waits for a person to get something out of its way.
     pub(super) fn held(text: impl Into<String>) -> Self {
         let choices = vec![GO_ON.to_owned()];
-        let asking = Asking { text: text.into(), choices, pause: Some(Pause::Hold) };
+        let asking = Asking { text: text.into(), choices, pause: Some(Pause::Hold), secret: None };
         Self { to: To::Question(asking), ..Self::verdict(Verdict::Good, Left::default()) }
     }
 

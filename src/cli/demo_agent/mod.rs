@@ -123,7 +123,7 @@ fn ask(task: &Task) -> Report {
     let choices = choices.iter().map(|&choice| choice.to_owned()).collect();
     Report {
         outcome: Outcome::NeedsInput,
-        question: Some(Question { text, choices }),
+        question: Some(Question { text, choices, secret: None }),
         ..done("The title leaves a choice that is not mine to make.".to_owned())
     }
 }

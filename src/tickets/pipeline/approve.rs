@@ -72,6 +72,7 @@ pub(super) fn ask(
         text: text::cut(&format!("{asks}\n\n{said}"), SUBJECT_MAX).trim_end().to_owned(),
         choices: Vec::new(),
         pause: Some(pause),
+        secret: None,
     };
     questions::ask(tx, ticket.tenant, ticket.id, about.id, &asking)?;
     set_status(tx, ticket, Status::AwaitingInput)?;

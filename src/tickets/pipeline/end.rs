@@ -10,6 +10,7 @@ use crate::tickets::dependencies::{self, CHILDREN_MAX};
 use crate::tickets::landing;
 use crate::tickets::node;
 use crate::tickets::questions;
+use crate::tickets::secrets;
 use crate::tickets::states::{AssertionState, GraphStatus, NodeKind, NodeStatus, Status};
 use crate::tickets::ticket::{self, Ticket};
 use crate::tickets::timeline::{self, Happened, Line, SERVER};
@@ -177,6 +178,7 @@ fn close(tx: &mut Tx<'_>, ticket: &Ticket, end: &End<'_>) -> Result<bool, Fault>
     let of = params! { ":tenant": tenant, ":ticket": id, ":now": now };
     tx.run(sql!("nodes.sql", "cancel_open"), of)?;
     questions::close(tx, tenant, id)?;
+    secrets::erase(tx, tenant, id)?;
     if end.status == Status::Succeeded {
         contract::resolve_landing_actions(tx, tenant, id)?;
     }

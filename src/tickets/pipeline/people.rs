@@ -1,10 +1,13 @@
-//! What people and callers do to a ticket: cancel it, answer its question.
+//! What people and callers do to a ticket: cancel it, answer its question, give it a secret.
 
 use super::{advance, end};
-use crate::base::{Code, Fault, TenantId, TicketId, text};
+use crate::base::{Code, Fault, NextAction, Secret, TenantId, TicketId, text};
 use crate::store::{Read, Tx};
 use crate::tickets::data_operation::{self, RunState};
 use crate::tickets::node::{self, Node};
+use crate::tickets::questions::Question;
+use crate::tickets::secrets::links::{self, Found};
+use crate::tickets::secrets::{self, SealedValue};
 use crate::tickets::states::{NodeKind, NodeStatus, Pause, Status};
 use crate::tickets::ticket::{self, Ticket};
 use crate::tickets::timeline::{self, Happened, Line};
@@ -82,6 +85,9 @@ pub fn answer(
             format!("{} waits for no answer; it is {}.", ticket.reference(), ticket.status);
         return Err(Fault::new(Code::NotAwaitingInput, message));
     };
+    if let Some(name) = &question.secret {
+        return Err(through_link(&ticket, name));
+    }
     let said = said.trim();
     if said.is_empty() {
         return Err(Fault::argument("message", "an answer needs some text"));
@@ -101,6 +107,41 @@ pub fn answer(
     if !questions::answer(tx, tenant, question.id, said, actor)? {
         return Err(Fault::new(Code::NotAwaitingInput, "Somebody else has just answered."));
     }
+    let text = format!("Answered: {}", text::cut(said, 500));
+    go_on(tx, &ticket, &question, actor, &text)
+}
+
+/// Takes a secret through its link. The node that asked goes on, on the same branch. `None` where
+/// the link is not good, or not any more: somebody was quicker.
+pub fn give_secret(
+    tx: &mut Tx<'_>,
+    token: &Secret,
+    value: &SealedValue,
+    actor: &str,
+) -> Result<Option<Ticket>, Fault> {
+    let Found::Open(link) = links::find(tx, token)? else { return Ok(None) };
+    let (tenant, id, name) = (link.ticket.tenant, link.ticket.id, link.name);
+    let Some(question) = questions::open(tx, tenant, id)? else { return Ok(None) };
+    let said = format!("It is in the environment variable {name}.");
+    if !links::consume(tx, tenant, token)?
+        || !questions::answer(tx, tenant, question.id, &said, actor)?
+    {
+        return Ok(None);
+    }
+    secrets::keep(tx, tenant, id, &name, value, actor)?;
+    let text = format!("{name} was given through its link.");
+    go_on(tx, &link.ticket, &question, actor, &text).map(Some)
+}
+
+/// Puts the node that asked back among those that may start.
+fn go_on(
+    tx: &mut Tx<'_>,
+    ticket: &Ticket,
+    question: &Question,
+    actor: &str,
+    text: &str,
+) -> Result<Ticket, Fault> {
+    let (tenant, id) = (ticket.tenant, ticket.id);
     let requeued = params! { ":tenant": tenant, ":id": question.node };
     tx.run_one(sql!("nodes.sql", "requeue"), requeued)?;
     tx.run_one(
@@ -108,12 +149,22 @@ pub fn answer(
         params! { ":tenant": tenant, ":id": id, ":status": Status::Queued.word(),
         ":graph": ticket.graph_status.word() },
     )?;
-    let text = format!("Answered: {}", text::cut(said, 500));
-    let line = Line { happened: Happened::Answered, actor, text: &text, node: None };
+    let line = Line { happened: Happened::Answered, actor, text, node: None };
     timeline::record(tx, tenant, id, line)?;
-    let project = super::project_of(tx, &ticket)?;
+    let project = super::project_of(tx, ticket)?;
     advance::start_waiting(tx, tenant, &project)?;
     ticket::get(tx, tenant, id)
+}
+
+/// Where a secret is given that somebody would put into an answer.
+fn through_link(ticket: &Ticket, name: &str) -> Fault {
+    let (named, page) = (ticket.reference(), ticket.page());
+    let message = format!(
+        "{named} waits for the secret {name}, which no message may hold: nothing of yours was \
+         kept. A person gives it on the ticket's page, {page}, or through a link that \
+         create_secret_link makes."
+    );
+    Fault::new(Code::SecretThroughLink, message).next(NextAction::Open(format!("{page}#question")))
 }
 
 /// The answers to whether a script ran that was cut short.

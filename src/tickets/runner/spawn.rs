@@ -51,13 +51,15 @@ pub struct Launch {
     pub attachments: Option<PathBuf>,
     /// How the agent may call Assay, where it may.
     pub access: Option<Access>,
+    /// The ticket's secrets: what each is worth in the environment variable of its name.
+    pub secrets: Vec<(String, Secret)>,
     /// A text that no other run has, such as a UUID. Keep it with the process: it is how the
     /// run's processes are found again after a crash.
     pub marker: String,
     /// What time it is.
     pub clock: Clock,
-    /// Takes secrets out of what the agent prints and reports. The agent's own key is taken out
-    /// in any case.
+    /// Takes secrets out of what the agent prints and reports, those above among them. The agent's
+    /// own key is taken out in any case.
     pub redact: Redact,
     /// Whether the folders above are still where they were. What an agent left is read once they
     /// are: it did not delete what somebody moved away.
@@ -202,6 +204,9 @@ impl Launch {
         let mut out: Vec<(OsString, OsString)> = server.filter(|(name, _)| allowed(name)).collect();
         out.extend(self.profile.set.iter().map(|(name, value)| (name.into(), value.into())));
         let mut set = |name: &str, value: OsString| out.push((name.into(), value));
+        for (name, value) in &self.secrets {
+            set(name, value.reveal().into());
+        }
         set("ASSAY_TICKET", self.ticket.clone().into());
         set("ASSAY_NODE", self.node.clone().into());
         set("ASSAY_REPORT", self.report().into());
@@ -286,6 +291,7 @@ mod tests {
             folder: "/run/1".into(),
             attachments: Some("/run/1/attachments".into()),
             access: Some(Access { url: "http://a".to_owned(), key: Secret::new("alch_1") }),
+            secrets: vec![("WEBHOOK".to_owned(), Secret::new("whsec"))],
             marker: "m".to_owned(),
             clock: Clock::fake(Millis(0)),
             redact: Arc::new(|text| text.replace("pw", "[pw]")),
@@ -311,6 +317,7 @@ mod tests {
             "PATH=PATH's",
             "API_KEY=API_KEY's",
             "MODE=fast",
+            "WEBHOOK=whsec",
             "ASSAY_TICKET=ACME-1",
             "ASSAY_NODE=plan",
             "ASSAY_REPORT=/run/1/report.json",

@@ -6,13 +6,13 @@ use serde_json::json;
 
 use super::work::working_on;
 use crate::accounts::Feature;
-use crate::base::redact::redact;
 use crate::base::{Code, Fault, ProofId, TenantId, text};
 use crate::proofs::{self, NewProof, Verdict};
 use crate::store::Read;
 use crate::tickets::Ticket;
 use crate::tickets::editors::Exhibit;
 use crate::tickets::node::Node;
+use crate::tickets::secrets;
 use crate::tools::{Cx, Done, Effect, Family, Tool};
 
 /// What sort of proof it makes: one that nobody has checked.
@@ -77,15 +77,16 @@ impl Tool for AttachEvidence {
             (None, Some(path)) => Exhibit::File(path),
             _ => return Err(Fault::argument("text", "give either a text or the path of a file")),
         };
-        let clean = |said: &str| redact(&text::printable(said)).trim().to_owned();
-        let (claim, label) = (clean(&input.claim), clean(&input.label));
         let claim_id = input.claim_id;
-        let (ticket, node) = cx.glance(|read, actor| {
+        let ((ticket, node), redactor) = cx.glance(|read, actor| {
             let found = working_on(read, actor, claim_id.as_deref())?;
             check_room(read, actor.tenant, &found)?;
-            Ok(found)
+            let redactor = secrets::redactor(read, actor.tenant, found.0.id, &[])?;
+            Ok((found, redactor))
         })?;
-        let evidence = cx.editors()?.keep(ticket.id, label, exhibit).await?;
+        let clean = |said: &str| redactor.redact(&text::printable(said)).trim().to_owned();
+        let (claim, label) = (clean(&input.claim), clean(&input.label));
+        let evidence = cx.editors()?.keep(ticket.id, label, exhibit, redactor).await?;
         let size_bytes = evidence.size_bytes;
         let (proof_id, node_ref) = cx
             .write(move |tx, actor| {

@@ -7,8 +7,8 @@ use super::wire::{self, TicketWire};
 use super::work::working_on;
 use crate::accounts::Feature;
 use crate::base::Fault;
-use crate::base::redact::redact;
 use crate::tickets::children;
+use crate::tickets::secrets;
 use crate::tickets::states::Kind;
 use crate::tools::{Cx, Done, Effect, Family, Tool};
 
@@ -63,9 +63,10 @@ impl Tool for FileChildTicket {
         let output = cx
             .write(move |tx, actor| {
                 let (parent, node) = working_on(tx, actor, input.claim_id.as_deref())?;
+                let redactor = secrets::redactor(tx, parent.tenant, parent.id, &[])?;
                 let new = children::NewChild {
-                    title: redact(&input.title).into_owned(),
-                    description: redact(&input.description).into_owned(),
+                    title: redactor.redact(&input.title).into_owned(),
+                    description: redactor.redact(&input.description).into_owned(),
                     kind: input.kind,
                     actor: actor.label(),
                 };

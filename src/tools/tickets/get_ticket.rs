@@ -162,9 +162,10 @@ impl Tool for GetTicket {
     type Output = Remembered;
 
     async fn run(cx: &Cx, input: Input) -> Result<Done<Remembered>, Fault> {
+        let site = &cx.premises().url;
         let shown = cx.glance(|read, actor| {
             let sight = actor.sight(&input.ticket);
-            let show = || show(read, actor, super::find(read, actor, &input.ticket)?);
+            let show = || show(read, actor, super::find(read, actor, &input.ticket)?, site);
             read.again(Self::NAME, sight, || show().map(Arc::new).map(Some))
         })?;
         let shown = shown.ok_or_else(|| Fault::internal("a ticket was found and not shown"))?;
@@ -177,6 +178,9 @@ impl Tool for GetTicket {
         let of = json!({ "ticket": named });
         Ok(match (status, asks) {
             (_, Some(Asks::Answer)) => done.next("Answer its question", "reply_ticket", of),
+            (_, Some(Asks::Secret)) => {
+                done.next("Make a link for the secret", "create_secret_link", of)
+            }
             (_, Some(Asks::Approval)) => {
                 done.next("See what is to be approved", "get_ticket_graph", of)
             }
@@ -192,6 +196,7 @@ impl Tool for GetTicket {
 #[derive(Clone, Copy)]
 enum Asks {
     Answer,
+    Secret,
     Approval,
 }
 
@@ -221,14 +226,14 @@ impl JsonSchema for Remembered {
     }
 }
 
-fn show(read: &Read<'_>, actor: &Actor, ticket: Ticket) -> Result<Shown, Fault> {
+fn show(read: &Read<'_>, actor: &Actor, ticket: Ticket, site: &str) -> Result<Shown, Fault> {
     let mut digest = brief(read, ticket)?;
     let parents = digest.parents.iter().map(|parent| parent.id).collect();
     let wire = wire::ticket_with(&digest.ticket, parents);
     // A limited key hears nothing of tickets in other projects.
     digest.parents.retain(|parent| actor.may_reach(parent.project));
     digest.children.retain(|child| actor.may_reach(child.project));
-    let human_actions = digest.human_actions();
+    let human_actions = digest.human_actions(site);
     let in_progress = digest.outcome == Outcome::InProgress;
     let ticket = &digest.ticket;
     let output = Output {
@@ -255,6 +260,7 @@ fn show(read: &Read<'_>, actor: &Actor, ticket: Ticket) -> Result<Shown, Fault> 
     };
     let asks = digest.question.map(|asked| match asked.pause {
         Some(pause) if pause.is_approval() => Asks::Approval,
+        _ if asked.secret.is_some() => Asks::Secret,
         _ => Asks::Answer,
     });
     Ok(Shown { output, asks })

@@ -135,6 +135,10 @@ struct QuestionWire {
     /// `apply`. Or `hold` and `unclear`, which are answered with `reply_ticket`.
     #[serde(skip_serializing_if = "Option::is_none")]
     step: Option<Pause>,
+    /// The secret that is wanted, by its name. A person gives it through a link that
+    /// `create_secret_link` makes, never by an answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    secret: Option<String>,
     /// The node that asks, or whose work is to be approved.
     node_ref: String,
     /// When it was asked. ISO 8601, UTC.
@@ -180,6 +184,7 @@ fn show(read: &Read<'_>, ticket: &Ticket) -> Result<Output, Fault> {
         text: open.text,
         choices: open.choices,
         step: open.pause,
+        secret: open.secret,
         node_ref: name_of(open.node),
         asked_at: open.asked_at.iso(),
     });

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::wire::{self, OneTicket};
 use crate::accounts::Feature;
-use crate::base::Fault;
+use crate::base::{Code, Fault, NextAction};
 use crate::tickets::pipeline::people::{self, ANSWER_MAX};
 use crate::tickets::questions;
 use crate::tickets::states::Pause;
@@ -30,7 +30,9 @@ impl Tool for ReplyTicket {
     const TITLE: &'static str = "Answer a ticket's question";
     const ABOUT: &'static str = "Answers the question of a ticket that is `awaiting_input`. The \
         agent that asked goes on with the answer, on the same branch. `get_ticket_graph` shows the \
-        question and its choices. Never put a secret into the message. A ticket that waits until \
+        question and its choices. Never put a secret into the message: where one is asked for, the \
+        call fails with SECRET_THROUGH_LINK, and `create_secret_link` makes the address at which a \
+        person gives it. A ticket that waits until \
         something is out of its way, such as changes in a checkout of the base branch, goes on \
         with any answer. Fails with NOT_AWAITING_INPUT where nothing is asked, and where an \
         approval is: that is given with `approve_ticket`.";
@@ -49,6 +51,7 @@ impl Tool for ReplyTicket {
             let limit = format!("may have at most {ANSWER_MAX} characters");
             return Err(Fault::argument("message", limit));
         }
+        let asked = input.ticket.clone();
         let ticket = cx
             .write(move |tx, actor| {
                 let ticket = super::find(tx, actor, &input.ticket)?;
@@ -62,7 +65,8 @@ impl Tool for ReplyTicket {
                 let answered = people::answer(tx, actor.tenant, ticket.id, &label, said)?;
                 Ok((wire::ticket(tx, &answered)?, answered.reference()))
             })
-            .await?;
+            .await
+            .map_err(|fault| with_link(fault, &asked))?;
         let named = ticket.ticket_ref.clone();
         let follow = json!({ "ticket": named });
         Ok(Done::new(OneTicket { ticket }, format!("{named} goes on with the answer.")).next(
@@ -71,4 +75,16 @@ impl Tool for ReplyTicket {
             follow,
         ))
     }
+}
+
+/// A secret that somebody would answer with goes another way, which the refusal names.
+fn with_link(fault: Fault, ticket: &str) -> Fault {
+    if fault.code != Code::SecretThroughLink {
+        return fault;
+    }
+    fault.next(NextAction::Call {
+        label: "Make a link for the secret".to_owned(),
+        tool: "create_secret_link".to_owned(),
+        args: json!({ "ticket": ticket }),
+    })
 }

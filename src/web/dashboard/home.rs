@@ -176,6 +176,7 @@ fn waits(read: &Read<'_>, actor: &Actor, now: Millis) -> Result<Vec<Wait>, Fault
         let act = match asked.pause {
             Some(pause) if pause.is_approval() => "Decide",
             Some(_) => "Look",
+            None if asked.secret.is_some() => "Give it",
             None => "Answer",
         };
         waits.push(Wait::of(&ticket, why, ("#question", act), now));

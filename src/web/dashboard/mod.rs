@@ -15,6 +15,7 @@ mod node_log;
 mod parts;
 mod project;
 mod projects;
+mod secret;
 mod setup;
 mod shell;
 mod ticket;
@@ -44,6 +45,8 @@ pub fn routes(site: Site) -> Router {
         .route("/tickets/{ticket}/decide", post(ticket::decide))
         .route("/tickets/{ticket}/nodes/{node}/log", get(node_log::show))
         .route("/tickets/{ticket}/proofs/{proof}/log", get(node_log::show_proof))
+        .route("/tickets/{ticket}/secret-link", post(ticket::secret_link))
+        .route("/secrets/{token}", get(secret::show).post(secret::submit))
         .route("/projects", get(projects::show))
         .route("/projects/{project}", get(project::show))
         .route("/keys", get(keys::show).post(keys::create))
@@ -82,6 +85,10 @@ mod tests {
             ("node_log", render(&node_log::NodeLogPage::sample())),
             ("project", render(&project::ProjectPage::sample())),
             ("projects", render(&projects::ProjectsPage::sample())),
+            ("secret", render(&secret::SecretPage::sample())),
+            ("secret_wrong", render(&secret::SecretPage::sample_wrong())),
+            ("secret_taken", render(&secret::SecretPage::sample_taken())),
+            ("secret_over", render(&secret::SecretPage::sample_over())),
             ("setup", render(&setup::SetupPage::sample())),
             ("setup_used", setup::SetupPage::sample_used().render().unwrap()),
             ("tickets", render(&tickets::TicketsPage::sample())),

@@ -165,10 +165,7 @@ pub(super) fn asked_by(ticket: &Ticket) -> String {
 
 /// The page of a ticket.
 pub(super) fn ticket_href(ticket: &Ticket) -> String {
-    match ticket.project_key {
-        Some(_) => format!("/tickets/{}", ticket.reference()),
-        None => format!("/tickets/{}", ticket.id),
-    }
+    ticket.page()
 }
 
 /// A category's name, which may have been deleted since.

@@ -237,6 +237,28 @@ INSERT INTO questions (
     'May it be applied?', '[]', 'apply', 7, 'approve', 'It is safe.', 'user ada@acme.test', 7, 7
 );
 
+INSERT INTO questions (
+    id, tenant_id, ticket_id, node_id, text, choices, secret, asked_at, answer, answered_by,
+    answered_at, closed_at
+) VALUES (
+    x'00000000000000000000000000000021', x'00000000000000000000000000000001',
+    x'00000000000000000000000000000007', x'0000000000000000000000000000000a',
+    'What signs the webhooks?', '[]', 'WEBHOOK_SECRET', 7, 'Given.', 'user ada@acme.test', 8, 8
+);
+
+INSERT INTO ticket_secrets (ticket_id, name, tenant_id, sealed, given_by, given_at) VALUES (
+    x'00000000000000000000000000000007', 'WEBHOOK_SECRET', x'00000000000000000000000000000001',
+    x'01', 'user ada@acme.test', 8
+);
+
+INSERT INTO secret_links (
+    token_hash, tenant_id, ticket_id, question_id, made_by, created_at, expires_at, used_at
+) VALUES (
+    x'0000000000000000000000000000000000000000000000000000000000000021',
+    x'00000000000000000000000000000001', x'00000000000000000000000000000007',
+    x'00000000000000000000000000000021', 'user ada@acme.test', 7, 9, 8
+);
+
 INSERT INTO data_operations (
     approval_id, tenant_id, ticket_id, commit_sha, state, started_at, ended_at
 ) VALUES (

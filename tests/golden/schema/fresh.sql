@@ -332,13 +332,26 @@ CREATE TABLE questions (
     text        TEXT NOT NULL,
     choices     TEXT NOT NULL CHECK (json_valid(choices)),
     pause       TEXT CHECK (pause IN ('plan', 'land', 'apply', 'hold', 'unclear')),
+    secret      TEXT CHECK (secret <> ''),
     asked_at    INTEGER NOT NULL,
     decision    TEXT CHECK (decision IN ('approve', 'reject')),
     answer      TEXT,
     answered_by TEXT,
     answered_at INTEGER,
-    closed_at   INTEGER
+    closed_at   INTEGER,
+    CHECK (secret IS NULL OR pause IS NULL)
 ) STRICT;
+
+CREATE TABLE secret_links (
+    token_hash  BLOB PRIMARY KEY CHECK (length(token_hash) = 32),
+    tenant_id   BLOB NOT NULL REFERENCES tenants (id),
+    ticket_id   BLOB NOT NULL REFERENCES tickets (id),
+    question_id BLOB NOT NULL REFERENCES questions (id),
+    made_by     TEXT NOT NULL,
+    created_at  INTEGER NOT NULL,
+    expires_at  INTEGER NOT NULL,
+    used_at     INTEGER
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE sessions (
     token_hash   BLOB PRIMARY KEY CHECK (length(token_hash) = 32),
@@ -438,6 +451,16 @@ CREATE TABLE 'ticket_search_config'(k PRIMARY KEY, v) WITHOUT ROWID;
 CREATE TABLE 'ticket_search_data'(id INTEGER PRIMARY KEY, block BLOB);
 
 CREATE TABLE 'ticket_search_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
+
+CREATE TABLE ticket_secrets (
+    ticket_id BLOB NOT NULL REFERENCES tickets (id),
+    name      TEXT NOT NULL CHECK (name <> ''),
+    tenant_id BLOB NOT NULL REFERENCES tenants (id),
+    sealed    BLOB NOT NULL CHECK (length(sealed) > 0),
+    given_by  TEXT NOT NULL,
+    given_at  INTEGER NOT NULL,
+    PRIMARY KEY (ticket_id, name)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE tickets (
     n                     INTEGER PRIMARY KEY,
@@ -571,6 +594,8 @@ CREATE INDEX questions_by_ticket ON questions (ticket_id, asked_at);
 CREATE UNIQUE INDEX questions_open ON questions (ticket_id) WHERE closed_at IS NULL;
 
 CREATE INDEX questions_waiting ON questions (tenant_id, asked_at) WHERE closed_at IS NULL;
+
+CREATE INDEX secret_links_by_ticket ON secret_links (ticket_id);
 
 CREATE INDEX sessions_by_expiry ON sessions (expires_at);
 

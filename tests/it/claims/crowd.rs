@@ -10,6 +10,7 @@ use std::time::Duration;
 use assay::accounts::keys::{self, NewKey};
 use assay::accounts::{KeyScope, Plan, tenants};
 use assay::app::{App, Opening};
+use assay::base::redact::Redactor;
 use assay::base::{Clock, Code, Entropy, Fault, Millis, RateLimit, TicketId};
 use assay::projects::git::Git;
 use assay::projects::settings::Settings;
@@ -79,8 +80,9 @@ impl Editors for Light {
         ticket: TicketId,
         label: String,
         exhibit: Exhibit,
+        redactor: Redactor,
     ) -> BoxFuture<'_, Result<Evidence, Fault>> {
-        self.0.keep(ticket, label, exhibit)
+        self.0.keep(ticket, label, exhibit, redactor)
     }
 }
 

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::house::{HELD, House, Server, open, until};
 use crate::git::run_in;
+use crate::pipeline::secrets::{Holder, NEEDS_SECRET, VALUE, digest_of};
 
 /// The points of each test below, each with which passage of it holds the server.
 const ACCEPTING: &[(Stop, u32)] =
@@ -242,4 +243,29 @@ fn processes(house: &House) -> Vec<ProcessId> {
 fn filed(server: &Server) -> usize {
     let said: Value = server.call("list_tickets", &json!({ "limit": 50 }));
     said["tickets"].as_array().unwrap().len()
+}
+
+#[test]
+fn killed_between_the_giving_of_a_secret_and_its_use() {
+    let house = House::new(&format!("[ -n \"$WEBHOOK_SECRET\" ] && await go; {NEEDS_SECRET}"));
+    let server = house.serve();
+    let ticket = server.dispatch("Wire the webhook");
+    server.until(&ticket, "awaiting_input");
+    let made = server.call("create_secret_link", &json!({ "ticket": ticket }));
+    let url = made["url"].as_str().unwrap().to_owned();
+    let given = tokio::runtime::Runtime::new().unwrap().block_on(async {
+        let (holder, ..) = Holder::open(&url).await;
+        holder.give(VALUE).await
+    });
+    assert_eq!(given.0, 200, "{}", given.1);
+
+    server.kill();
+    let server = house.serve();
+    fs::write(house.path("go"), "").unwrap();
+
+    let digest = server.until(&ticket, "succeeded");
+    house.landed(&digest);
+    let landed = run_in(&house.path("person"), &["show", "main:digest.txt"]);
+    assert_eq!(landed.trim(), digest_of(VALUE).trim());
+    house.close(server);
 }

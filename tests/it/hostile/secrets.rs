@@ -1,12 +1,18 @@
 //! Secrets that turn up where they should not: none is shown, and none is kept.
+//! A secret that a person gave is held to the same, however its agent writes it.
 
 use std::io::Write;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use axum::body::Body;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use http::{Method, StatusCode, header};
 use serde_json::json;
 
-use super::House;
+use super::{FORM, House, request};
+use crate::pipeline::secrets::hex;
 
 /// A token of the form that a well-known host gives out, made for this test.
 fn token(letter: char) -> String {
@@ -124,4 +130,127 @@ async fn no_secret_that_an_agent_prints_reports_or_asks_is_shown_or_kept() {
             assert!(!is_there, "{place} keeps {secret}");
         }
     }
+}
+
+/// A secret of no known form, so that nothing but its value gives it away.
+const GIVEN: &str = "Zu/gvogel+4711 ~aus";
+
+/// An agent that gives a secret away in every way it knows, once it has it.
+const GIVES_AWAY: &str = r#"if is implement; then
+    if [ -z "$WEBHOOK_SECRET" ]; then report '{"outcome":"needs_input",
+        "question":{"text":"What signs it?","secret":"WEBHOOK_SECRET"}}'; exit 0; fi
+    echo "it is $WEBHOOK_SECRET"; env >&2; env | base64 -w 0; echo
+    printf %s "$WEBHOOK_SECRET" | base64; printf 'u:%s' "$WEBHOOK_SECRET" | base64
+    printf %s "$WEBHOOK_SECRET" | od -An -v -tx1 | tr -d ' \n'; echo
+    echo 'at https://x.test/?a=Zu%2Fgvogel%2B4711%20~aus&b=1'
+    echo "$ASSAY_KEY" >"$STAGE/key.part"; mv "$STAGE/key.part" "$STAGE/key"; await go
+    echo "$WEBHOOK_SECRET" >done.txt
+    report "{\"outcome\":\"done\",\"summary\":\"Used $WEBHOOK_SECRET\",
+        \"followUps\":[\"$WEBHOOK_SECRET\"],\"humanActions\":[\"Rotate $WEBHOOK_SECRET\"]}"
+fi
+if is contract; then report '{"outcome":"done","assertions":[
+    {"text":"It is shown","check":{"command":"cat done.txt"}}]}'; fi"#;
+
+#[tokio::test]
+async fn no_secret_that_a_person_gave_is_shown_or_kept_whatever_its_agent_does_with_it() {
+    let log = Written::default();
+    let sink = log.clone();
+    let logging = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::TRACE)
+        .with_writer(move || sink.clone())
+        .finish();
+    let logging = tracing::subscriber::set_default(logging);
+    let house = House::at_work(GIVES_AWAY).await;
+    let one = json!({ "ticket": "ACME-1" });
+    let ticket = json!({ "title": "Wire the webhook", "project": "ACME", "preset": "trivial" });
+    house.invoke("dispatch_ticket", &ticket).await;
+    house.until("ACME-1", &["awaiting_input"]).await;
+    let refused = json!({ "ticket": "ACME-1", "message": GIVEN });
+    let refused = house.invoke("reply_ticket", &refused).await;
+    assert_eq!(refused["nextActions"][0]["tool"], "create_secret_link", "{refused}");
+    let mut seen = vec![("refusal".to_owned(), refused.to_string())];
+
+    let made = house.invoke("create_secret_link", &one).await;
+    let url = made["data"]["url"].as_str().unwrap();
+    let path = url.strip_prefix("http://127.0.0.1:7171").unwrap();
+    let page = house.read(path).await;
+    let cookie = page.header(header::SET_COOKIE).split(';').next().unwrap().to_owned();
+    let form = format!(
+        "csrf={}&value={}",
+        page.text().split("name=\"csrf\" value=\"").nth(1).unwrap().split('"').next().unwrap(),
+        assay::web::page::in_query(GIVEN)
+    );
+    let sent = request(Method::POST, path)
+        .header(header::COOKIE, format!("{}; {cookie}", house.cookie))
+        .header(header::CONTENT_TYPE, FORM);
+    let taken = house.send(sent.body(Body::from(form)).unwrap()).await;
+    assert_eq!(taken.status, StatusCode::OK, "{}", taken.text());
+    seen.push(("taken".to_owned(), taken.text()));
+    let given = house.column("SELECT actor FROM audit WHERE action = 'give_secret'");
+    assert_eq!(given, ["user ada@example.com"], "a member who is signed in is named");
+
+    by_its_own_key(&house, &mut seen).await;
+    std::fs::write(house.dir.path().canonicalize().unwrap().join("go"), "").unwrap();
+    house.until("ACME-1", &["succeeded", "failed"]).await;
+    seen.extend(house.pages_of("ACME-1").await);
+    for tool in ["get_ticket", "get_ticket_graph", "get_ticket_reports", "list_tickets"] {
+        let args = if tool == "list_tickets" { json!({}) } else { one.clone() };
+        seen.push((tool.to_owned(), house.invoke(tool, &args).await.to_string()));
+    }
+    let found = house.invoke("search_tickets", &json!({ "query": "gvogel" })).await;
+    assert_eq!(found["data"]["tickets"], json!([]), "{found}");
+    drop(logging);
+    seen.push(("log".to_owned(), String::from_utf8_lossy(&log.0.lock().unwrap()).into_owned()));
+
+    let forms = forms_of(GIVEN);
+    for (place, text) in &seen {
+        for form in &forms {
+            assert!(!text.contains(form), "{place} shows {form}: {text}");
+        }
+    }
+    let shown = seen.iter().filter(|(_, text)| text.contains("[redacted]")).count();
+    assert!(shown >= 4, "what was taken out is marked: {shown}");
+    let link = path.rsplit('/').next().unwrap().to_owned();
+    let mut kept = Vec::new();
+    bytes_in(&house.dir.path().join("data"), &mut kept);
+    assert!(kept.iter().any(|(place, _)| place.ends_with("secrets.key")));
+    for (place, bytes) in kept {
+        for form in forms.iter().chain([&link]) {
+            let is_there = bytes.windows(form.len()).any(|window| window == form.as_bytes());
+            assert!(!is_there, "{place} keeps {form}");
+        }
+    }
+    assert_eq!(house.column("SELECT name FROM ticket_secrets"), Vec::<String>::new());
+}
+
+/// What the agent could do with its own key while it runs.
+async fn by_its_own_key(house: &House, seen: &mut Vec<(String, String)>) {
+    let key = house.dir.path().canonicalize().unwrap().join("key");
+    while !key.exists() {
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    let key = std::fs::read_to_string(key).unwrap();
+    let said = format!("It is {GIVEN}.");
+    for (tool, args) in [
+        ("attach_evidence", json!({ "claim": said, "label": GIVEN, "text": said })),
+        ("file_child_ticket", json!({ "title": said, "description": said })),
+        ("ask_person", json!({ "question": said, "choices": [GIVEN, "none"] })),
+    ] {
+        let body = json!({ "tool": tool, "args": args }).to_string();
+        let sent = request(Method::POST, "/api/mcp/v1/invoke")
+            .header(header::CONTENT_TYPE, "application/json")
+            .header(header::AUTHORIZATION, format!("Bearer {}", key.trim()));
+        let answer = house.send(sent.body(Body::from(body)).unwrap()).await;
+        assert_eq!(answer.status, StatusCode::OK, "{}", answer.text());
+        seen.push((tool.to_owned(), answer.text()));
+    }
+}
+
+/// The value, and how it may be written.
+fn forms_of(value: &str) -> Vec<String> {
+    let hex = hex(value.as_bytes());
+    let base64 = |text: String| STANDARD.encode(text)[4..24].to_owned();
+    let percent = assay::web::page::in_query(value);
+    let written = vec![base64(value.to_owned()), base64(format!("u:{value}")), hex, percent];
+    [vec![value.to_owned()], written].concat()
 }

@@ -4,6 +4,7 @@
 use assay::projects::settings::VerifyCommand;
 use serde_json::{Value, json};
 
+use super::secrets::Holder;
 use super::stage::Stage;
 
 /// The top-level fields of an answer, without the ticket.
@@ -139,7 +140,52 @@ async fn a_data_operation_that_fails_with_a_note_on_how_to_go_on() {
 }
 
 #[tokio::test]
-async fn a_feature_that_waits_for_an_answer() {
+async fn a_feature_that_waits_for_a_secret() {
+    let script = r#"if is implement; then
+        if [ -n "$STRIPE_WEBHOOK_SECRET" ]; then echo wired >webhook.txt; exit 0; fi
+        echo stub >webhook.txt
+        report '{"outcome":"needs_input",
+            "summary":"The webhook endpoint is scaffolded; its signature check needs the secret.",
+            "question":{"text":"The signing secret of the Stripe webhook.",
+                "secret":"STRIPE_WEBHOOK_SECRET"}}'; fi"#;
+    let stage = Stage::new(script).await;
+    let ticket = filed(
+        &stage,
+        json!({ "title": "Integrate Stripe Checkout for the Pro plan upgrade",
+        "kind": "feature", "pass_profile": "minimal",
+        "requester": { "display_name": "Ada Builder", "channel": "mcp" } }),
+    )
+    .await;
+
+    let answer = stage.until(&ticket, "awaiting_input").await.0;
+
+    assert_eq!(fields(&answer), with(&["graph", "latestPhaseSummary"]));
+    let phase = "The webhook endpoint is scaffolded; its signature check needs the secret.";
+    assert_eq!(answer["latestPhaseSummary"], phase);
+    assert_eq!(answer["outcome"], "in_progress");
+    assert_eq!(answer["humanActionRequired"], true);
+    let actions = answer["humanActions"].as_array().unwrap();
+    assert_eq!(actions.len(), 1);
+    let act = actions[0].as_str().unwrap();
+    assert!(act.starts_with("Give STRIPE_WEBHOOK_SECRET through the secure link on http"), "{act}");
+    assert!(act.contains("/tickets/ACME-1 ") && act.contains("never paste the value"), "{act}");
+    assert!(act.ends_with("The signing secret of the Stripe webhook."), "{act}");
+    let null = Value::Null;
+    assert_eq!((&answer["completionSummary"], &answer["autoMergeStatus"]), (&null, &null));
+    assert_eq!((&answer["ticket"]["completedAt"], &answer["ticket"]["commitSha"]), (&null, &null));
+    assert!(answer["ticket"]["branchName"].as_str().unwrap().starts_with("agent/"));
+
+    let made = stage.call("create_secret_link", json!({ "ticket": ticket })).await;
+    let (holder, ..) = Holder::open(made["url"].as_str().unwrap()).await;
+    assert_eq!(holder.give("whsec_0123456789abcdef").await.0, 200);
+
+    stage.until(&ticket, "succeeded").await;
+    assert_eq!(stage.read("webhook.txt"), "wired\n");
+    stage.close().await;
+}
+
+#[tokio::test]
+async fn an_answer_to_a_plain_question_is_asked_for_in_words() {
     let script = r#"if is implement; then echo stub >webhook.txt
         report '{"outcome":"needs_input","summary":"The webhook endpoint is scaffolded.",
             "question":{"text":"Which account is the checkout for?"}}'; fi"#;

@@ -15,6 +15,7 @@ mod names;
 mod people;
 mod repositories;
 mod rounds;
+pub(crate) mod secrets;
 mod stage;
 mod walkthrough;
 

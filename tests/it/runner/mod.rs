@@ -67,6 +67,7 @@ impl Place {
             folder: self.file("run"),
             attachments: None,
             access: Some(Access { url: "http://here".to_owned(), key: Secret::new("alch_k3y") }),
+            secrets: Vec::new(),
             marker: self.marker.clone(),
             clock: Clock::system(),
             redact: Arc::new(|text| text.replace("hunter2", "[redacted]")),

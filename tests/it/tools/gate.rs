@@ -178,6 +178,7 @@ async fn every_write_leaves_its_row_in_the_audit_log_and_a_reading_call_none() {
         ("dispatch_ticket", usual("dispatch_ticket"), "ok"),
         ("retry_ticket", ticket.clone(), "NotRetryable"),
         ("reply_ticket", usual("reply_ticket"), "NotAwaitingInput"),
+        ("create_secret_link", ticket.clone(), "NotAwaitingInput"),
         ("approve_ticket", usual("approve_ticket"), "NotAwaitingInput"),
         ("cancel_ticket", ticket.clone(), "ok"),
         ("cancel_ticket", ticket.clone(), "NotCancellable"),
@@ -214,7 +215,7 @@ async fn every_write_leaves_its_row_in_the_audit_log_and_a_reading_call_none() {
 
     assert_eq!(app.audit(), expected);
     let subjects = app.column("SELECT subject FROM audit ORDER BY n");
-    assert_eq!((subjects[0].as_str(), subjects[4].as_str()), ("MINE-1", "MINE-1"));
+    assert_eq!((subjects[0].as_str(), subjects[5].as_str()), ("MINE-1", "MINE-1"));
     let actors = app.column("SELECT DISTINCT actor FROM audit");
     assert_eq!(actors.len(), 1);
     let requests = app.column("SELECT count(DISTINCT request_id) || '' FROM audit");

@@ -83,7 +83,8 @@ pub(super) fn naming(tool: &str, named: &Named) -> Vec<Value> {
             json!({ "project_id": project, "category": "Shared name" }),
             json!({ "category_id": named.category }),
         ],
-        "get_ticket" | "get_ticket_graph" | "cancel_ticket" | "retry_ticket" => tickets(&[]),
+        "get_ticket" | "get_ticket_graph" | "cancel_ticket" | "retry_ticket"
+        | "create_secret_link" => tickets(&[]),
         "get_ticket_reports" => tickets(&[("node", "plan-1")]),
         "reply_ticket" => tickets(&[("message", "Yes.")]),
         "claim_ticket_node"
@@ -193,7 +194,7 @@ pub(super) fn usual(tool: &str) -> Value {
         "delete_category" => json!({ "project": "MINE", "category": "Old" }),
         "list_tickets" | "list_projects" | "search_tickets" => json!({}),
         "get_ticket" | "get_ticket_graph" | "get_ticket_reports" | "cancel_ticket"
-        | "retry_ticket" => ticket,
+        | "retry_ticket" | "create_secret_link" => ticket,
         "reply_ticket" => json!({ "ticket": "MINE-1", "message": "Yes." }),
         "report_node_progress" => json!({ "claim_id": NO_CLAIM, "message": "At it." }),
         "submit_node_report" => {

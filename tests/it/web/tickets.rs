@@ -7,6 +7,7 @@ use assay::tickets::pipeline::decide::Verdict;
 use assay::tickets::pipeline::record::{self, Left};
 use assay::tickets::questions::Asking;
 use assay::tickets::reference;
+use assay::tickets::secrets::links::LASTS;
 use axum::body::Body;
 use http::{Method, StatusCode, header};
 use serde_json::json;
@@ -139,7 +140,8 @@ async fn a_question_is_answered_by_a_choice_and_words() {
     let tenant = acme.id;
     first_node(&server, tenant, move |tx, node| {
         let choices = vec!["Blue".to_owned(), "Green".to_owned()];
-        let asking = Asking { text: "Which <colour>?".to_owned(), choices, pause: None };
+        let asking =
+            Asking { text: "Which <colour>?".to_owned(), choices, pause: None, secret: None };
         record::ask(tx, tenant, node, &Left::default(), &asking)?;
         Ok(())
     })
@@ -321,4 +323,74 @@ async fn a_file_is_shown_with_its_ticket_and_saved_by_its_tenant_alone() {
     assert_eq!((by_eve.status, absent.status), (StatusCode::NOT_FOUND, StatusCode::NOT_FOUND));
     assert_ne!(unsigned.status, StatusCode::OK);
     assert_eq!(ada.get(&other).await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn a_secret_is_given_from_the_ticket_s_page_by_who_may_and_in_time() {
+    let server = Server::start();
+    let acme = server.team("Acme", "ada@example.com", Role::Member).await;
+    server.team("Other", "eve@example.com", Role::Owner).await;
+    server.dispatch(&acme, "Wire the webhook").await;
+    let tenant = acme.id;
+    first_node(&server, tenant, move |tx, node| {
+        let (text, secret) = ("Its **signing** key?".to_owned(), Some("WEBHOOK_KEY".to_owned()));
+        let asking = Asking { text, choices: Vec::new(), pause: None, secret };
+        record::ask(tx, tenant, node, &Left::default(), &asking)?;
+        Ok(())
+    })
+    .await;
+    let (ada, eve) =
+        (server.signed_in("ada@example.com").await, server.signed_in("eve@example.com").await);
+    let (page, path) = ("/tickets/ACME-1", "/tickets/ACME-1/secret-link");
+    let home = ada.get("/").await.body;
+    assert!(home.contains("Give it"), "{home}");
+    let shown = ada.get(page).await.body;
+    assert!(shown.contains("plan-1 needs WEBHOOK_KEY") && !shown.contains("<textarea"), "{shown}");
+    let ids = server.app.env().db.raw_column("SELECT lower(hex(id)) FROM tickets").unwrap();
+    let id = TicketId::from_uuid(uuid::Uuid::parse_str(&ids[0]).unwrap());
+    let theirs = eve.submit("/keys", &format!("/tickets/{id}/secret-link"), &[]).await;
+    assert_eq!(theirs.status, StatusCode::NOT_FOUND);
+    let answer = [("text", "the value itself")];
+    let refused = ada.submit(page, "/tickets/ACME-1/answer", &answer).await;
+    assert!(refused.status == StatusCode::CONFLICT && !refused.body.contains("value itself"));
+
+    let late = ada.submit(page, path, &[]).await.location().to_owned();
+    server.clock.advance(LASTS);
+    let fresh = ada.submit(page, path, &[]).await.location().to_owned();
+
+    assert_eq!(ada.get(&late).await.status, StatusCode::GONE);
+    // The link is the permission: somebody else may hold it, and no login is asked for.
+    let guest = server.browser();
+    let form = guest.get(&fresh).await;
+    assert!(form.body.contains("Its <strong>signing</strong> key?"), "{}", form.body);
+    assert_eq!(form.headers[header::REFERRER_POLICY], "no-referrer");
+    let forged = guest.post(&fresh, &[("csrf", "x"), ("value", "long enough")]).await;
+    assert_eq!(forged.status, StatusCode::FORBIDDEN);
+    let given = guest.submit(&fresh, &fresh, &[("value", "long enough")]).await;
+    assert_eq!(given.status, StatusCode::OK, "{}", given.body);
+    let after = ada.get(page).await.body;
+    assert!(after.contains("WEBHOOK_KEY was given through its link"), "{after}");
+    assert!(!after.contains("long enough") && !after.contains("id=\"question\""), "{after}");
+}
+
+#[tokio::test]
+async fn who_only_looks_makes_no_link_for_a_secret() {
+    let server = Server::start();
+    let acme = server.team("Acme", "ada@example.com", Role::Viewer).await;
+    server.dispatch(&acme, "Wire the webhook").await;
+    let tenant = acme.id;
+    first_node(&server, tenant, move |tx, node| {
+        let secret = Some("WEBHOOK_KEY".to_owned());
+        let asking = Asking { text: "It?".to_owned(), choices: Vec::new(), pause: None, secret };
+        record::ask(tx, tenant, node, &Left::default(), &asking)?;
+        Ok(())
+    })
+    .await;
+    let ada = server.signed_in("ada@example.com").await;
+
+    let page = ada.get("/tickets/ACME-1").await.body;
+    let pressed = ada.submit("/tickets/ACME-1", "/tickets/ACME-1/secret-link", &[]).await;
+
+    assert!(page.contains("Your role only looks"), "{page}");
+    assert_eq!(pressed.status, StatusCode::FORBIDDEN);
 }

@@ -98,6 +98,9 @@ pub struct Question {
     /// The answers to choose from; empty where any text will do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<String>,
+    /// The secret that is wanted, by the name of the environment variable that it comes in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret: Option<String>,
 }
 
 /// One thing that must hold.

@@ -11,6 +11,7 @@ use super::{
 };
 use crate::base::Issue;
 use crate::base::text::{cut, printable};
+use crate::tickets::secrets::name::problem;
 
 /// Reads a report. A text that is no JSON object at all is taken as it is, and cut where it is
 /// too long for a summary. `clean` takes secrets out of each text.
@@ -91,14 +92,26 @@ impl Reader<'_> {
         // A bare text can only be the question itself.
         if value.is_string() {
             let text = self.text(value, "question", MAX_TEXT)?;
-            return Some(Question { text, choices: Vec::new() });
+            return Some(Question { text, choices: Vec::new(), secret: None });
         }
         let fields = self.object(value, "question")?;
         let text = self.required(fields, "text", "question.text")?;
-        Some(Question {
-            text,
-            choices: self.texts(fields, "choices", "question.choices", MAX_CHOICES),
-        })
+        let choices = self.texts(fields, "choices", "question.choices", MAX_CHOICES);
+        let secret = given(fields, "secret").and_then(|name| self.secret(name));
+        if secret.is_some() && !choices.is_empty() {
+            self.issue("question.choices", "must be left out where a secret is asked for.");
+        }
+        Some(Question { text, choices, secret })
+    }
+
+    /// The name of a secret. What else stands there may be its value, and is not repeated.
+    fn secret(&mut self, value: &Value) -> Option<String> {
+        let name = value.as_str().unwrap_or_default().trim();
+        match problem(name) {
+            None => return Some(name.to_owned()),
+            Some(said) => self.issue("question.secret", said),
+        }
+        None
     }
 
     fn assertion(&mut self, value: &Value, path: &str) -> Option<Assertion> {
@@ -356,7 +369,8 @@ mod tests {
 
         let handed = parse(text.as_bytes(), &str::to_owned);
 
-        let question = Some(Question { text: "Which?".to_owned(), choices: Vec::new() });
+        let text = "Which?".to_owned();
+        let question = Some(Question { text, choices: Vec::new(), secret: None });
         let report = Report { outcome: Outcome::NeedsInput, question, ..Report::default() };
         assert_eq!(handed, Handed::Report(Box::new(report)));
     }
@@ -422,6 +436,23 @@ mod tests {
 
         assert_eq!(problems(&needs), ["question is missing, though the outcome is needs_input."]);
         assert!(problems(&json!({}))[0].starts_with("outcome is missing"));
+    }
+
+    #[test]
+    fn a_question_may_ask_for_a_secret_by_its_name() {
+        let asks = |question: &Value| json!({ "outcome": "needs_input", "question": question });
+
+        let named = asks(&json!({ "text": "The key?", "secret": "STRIPE_WEBHOOK_SECRET" }));
+        let Handed::Report(report) = read(&named) else { panic!("the report was refused") };
+        let secret = report.question.and_then(|question| question.secret);
+        assert_eq!(secret.as_deref(), Some("STRIPE_WEBHOOK_SECRET"));
+        for bad in [json!("LD_PRELOAD"), json!("whsec_x-1"), json!(7), json!("")] {
+            let said = problems(&asks(&json!({ "text": "The key?", "secret": bad })));
+            assert!(said[0].starts_with("question.secret "), "{said:?}");
+            assert!(!said[0].contains("whsec"), "{said:?}");
+        }
+        let both = asks(&json!({ "text": "?", "secret": "KEY_OF_IT", "choices": ["a"] }));
+        assert!(problems(&both)[0].starts_with("question.choices "));
     }
 
     #[test]

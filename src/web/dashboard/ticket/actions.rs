@@ -93,6 +93,19 @@ pub(in crate::web::dashboard) async fn decide(
     Ok(back_to(&ticket, "decided"))
 }
 
+/// `POST /tickets/{ref}/secret-link`: makes a link for the secret that is wanted, and leads there.
+pub(in crate::web::dashboard) async fn secret_link(
+    State(site): State<Site>,
+    visitor: Visitor,
+    Path(ticket): Path<String>,
+    Form(pressed): Form<Pressed>,
+) -> Result<Response, Trouble> {
+    visitor.check(&pressed.csrf)?;
+    let made = call(&site, &visitor, "create_secret_link", json!({ "ticket": ticket })).await?;
+    let url = made["url"].as_str().unwrap_or_default();
+    Ok(go_to(url.strip_prefix(site.origin()).unwrap_or_default()))
+}
+
 /// A button that calls a tool which needs nothing but the ticket.
 async fn press(
     site: &Site,
@@ -115,7 +128,12 @@ fn joined(choice: &str, text: &str) -> String {
     said.join("\n\n").replace("\r\n", "\n")
 }
 
-async fn call(site: &Site, visitor: &Visitor, tool: &str, arguments: Value) -> Result<(), Fault> {
+async fn call(
+    site: &Site,
+    visitor: &Visitor,
+    tool: &str,
+    arguments: Value,
+) -> Result<Value, Fault> {
     let caller = Caller::of(visitor.actor().clone());
     let context = CallContext {
         via: "browser",
@@ -123,7 +141,7 @@ async fn call(site: &Site, visitor: &Visitor, tool: &str, arguments: Value) -> R
         cancel: CancellationToken::new(),
         request: visitor.request,
     };
-    site.gate().call(&caller, tool, arguments, context).await.map(drop)
+    Ok(site.gate().call(&caller, tool, arguments, context).await?.value())
 }
 
 fn back_to(ticket: &str, did: &str) -> Response {

@@ -163,10 +163,12 @@ fn question(digest: &Digest, now: Millis) -> Option<Question> {
         at: Moment::at(asked.asked_at, now),
         text: markdown::render(&asked.text),
         choices: asked.choices.clone(),
+        secret: asked.secret.clone().unwrap_or_default(),
         step: asked.pause.filter(|pause| pause.is_approval()).map_or("", Pause::word),
         title: match asked.pause {
             Some(pause) if pause.is_approval() => "To be approved",
             Some(_) => "Waits for a person",
+            None if asked.secret.is_some() => "A secret is needed",
             None => "Question",
         },
     })

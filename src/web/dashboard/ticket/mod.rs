@@ -9,7 +9,7 @@ pub(super) mod samples;
 
 use askama::Template;
 
-pub(super) use self::actions::{answer, cancel, decide, retry};
+pub(super) use self::actions::{answer, cancel, decide, retry, secret_link};
 pub(super) use self::load::show;
 use super::graph::Graph;
 use super::marks::Mark;
@@ -73,6 +73,8 @@ pub(super) struct Question {
     choices: Vec<String>,
     /// The step that is to be approved; empty where an answer is wanted.
     step: &'static str,
+    /// The name of the secret that is wanted; empty where none is.
+    secret: String,
     /// How the section is called.
     title: &'static str,
 }

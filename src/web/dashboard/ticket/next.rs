@@ -44,6 +44,14 @@ fn asked(digest: &Digest) -> NextStep {
         let link = Some(Link::new(act, "#question"));
         return NextStep { tone: "wait", title: title.to_owned(), text: text.to_owned(), link };
     }
+    if let Some(name) = digest.question.as_ref().and_then(|question| question.secret.as_deref()) {
+        return NextStep {
+            tone: "wait",
+            title: format!("{} needs {name}", asker.map_or("An agent", |name| name.as_str())),
+            text: "The ticket goes on as soon as somebody gives it through its link.".to_owned(),
+            link: Some(Link::new("Give it", "#question")),
+        };
+    }
     NextStep {
         tone: "wait",
         title: match asker {

@@ -265,6 +265,7 @@ impl TicketPage {
         vec![
             ("ticket_running", ticket("running", running)),
             ("ticket_asking", asking()),
+            ("ticket_asking_secret", asking_for_secret()),
             ("ticket_failed", failed()),
             ("ticket_landed", landed()),
             ("ticket_queued", queued()),
@@ -283,6 +284,7 @@ fn asking() -> TicketPage {
         },
         question: Some(Question {
             step: "",
+            secret: String::new(),
             title: "Question",
             asker: "implement-1".to_owned(),
             at: minutes_ago(4),
@@ -294,6 +296,17 @@ fn asking() -> TicketPage {
         }),
         ..ticket("awaiting_input", nodes)
     }
+}
+
+fn asking_for_secret() -> TicketPage {
+    let asking = asking();
+    let question = asking.question.map(|question| Question {
+        secret: "STRIPE_WEBHOOK_SECRET".to_owned(),
+        title: "A secret is needed",
+        choices: Vec::new(),
+        ..question
+    });
+    TicketPage { question, ..asking }
 }
 
 fn failed() -> TicketPage {
