@@ -1,16 +1,18 @@
 //! What a ticket and a project's month may use up: the figures, what crosses them, what follows.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::claims::Claim;
 use super::node::Node;
 use super::pipeline::decide::Step;
 use super::pipeline::record::Left;
+use super::runner::{Bound, Usage};
 use super::states::{NodeKind, NodeStatus};
 use super::ticket::{self, Ticket};
 use super::timeline::{self, Happened, Line, SERVER};
 use super::{claims, node};
-use crate::base::{Fault, Millis, TicketId};
+use crate::base::{Fault, Millis, NodeId, TicketId};
 use crate::projects::Project;
 use crate::projects::limits::{Bounds, Usd};
 use crate::store::{Read, Tx, to_int};
@@ -113,6 +115,40 @@ pub fn crossed(
     }
     let tries = u64::from(timeline::retries(read, ticket.tenant, ticket.id)?) + 1;
     Ok(sum.crosses(&limits.ticket, tries, &ticket.reference(), "ticket"))
+}
+
+/// What ends the run of a node that is about to start, as soon as its agent tells that the node or
+/// the ticket has crossed a limit. Time is looked at by the sweep.
+pub fn bound(
+    read: &Read<'_>,
+    ticket: &Ticket,
+    project: &Project,
+    running: NodeId,
+) -> Result<Option<Bound>, Fault> {
+    let untimed = |bounds: &Bounds| Bounds { wall_minutes: None, ..bounds.clone() };
+    let limits = &project.settings.limits;
+    let (of_node, of_ticket) = (untimed(&limits.node), untimed(&limits.ticket));
+    if of_node == Bounds::default() && of_ticket == Bounds::default() {
+        return Ok(None);
+    }
+    let nodes = node::list(read, ticket.tenant, ticket.id)?;
+    let used = |node: &Node| Used::of(node, None, read.now());
+    let all = nodes.iter().map(used).fold(Used::default(), Used::plus);
+    let Some(node) = nodes.into_iter().find(|node| node.id == running) else { return Ok(None) };
+    let own = Used::of(&node, None, read.now());
+    let attempts = u64::from(node.attempt.max(1));
+    let tries = u64::from(timeline::retries(read, ticket.tenant, ticket.id)?) + 1;
+    let named = ticket.reference();
+    Ok(Some(Arc::new(move |usage: &Usage| {
+        let more = Used {
+            time: Duration::ZERO,
+            turns: usage.turns,
+            tokens: usage.input_tokens.saturating_add(usage.output_tokens),
+            cost_micros: usage.cost_micros.unwrap_or(0),
+        };
+        let said = own.plus(more).crosses(&of_node, attempts, &node.name, "node");
+        said.or_else(|| all.plus(more).crosses(&of_ticket, tries, &named, "ticket"))
+    })))
 }
 
 /// The next step after a node of `kind`, unless a limit is crossed: then the ticket's time is up.

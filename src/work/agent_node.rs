@@ -26,10 +26,10 @@ use crate::tickets::pending::{self, Asked};
 use crate::tickets::pipeline::decide::Verdict;
 use crate::tickets::pipeline::record::{self, Left};
 use crate::tickets::prompt::{Facts, File, prompt};
-use crate::tickets::runner::{Access, Ended, Exit, Launch, Limits};
+use crate::tickets::runner::{Access, Bound, Ended, Exit, Launch, Limits};
 use crate::tickets::secrets::names as names_of_secrets;
 use crate::tickets::states::{NodeKind, Status};
-use crate::tickets::{contract, dependencies, node, questions};
+use crate::tickets::{contract, dependencies, limits, node, questions};
 
 /// How long an agent's key outlives the agent's own time.
 const KEY_GRACE: Duration = Duration::from_mins(10);
@@ -162,8 +162,15 @@ async fn launch(
         clock: env.clock.clone(),
         redact: Arc::new(move |text| redactor.redact(text).into_owned()),
         in_place: env.in_place(),
+        bound: bound(env, task).await?,
         log: log.lines(),
     })
+}
+
+/// What ends the agent as soon as it tells that it has crossed a limit.
+async fn bound(env: &Env, task: &Task) -> Result<Option<Bound>, Fault> {
+    let (ticket, project, node) = (task.ticket.clone(), task.project.clone(), task.node.id);
+    env.db.read(move |read| limits::bound(read, &ticket, &project, node)).await
 }
 
 /// The prompt, from the record.
@@ -293,7 +300,7 @@ fn settle(
     }
     if let Some(reason) = failure {
         let verdict = match exit {
-            Exit::TimedOut | Exit::Silent => Verdict::OutOfTime { reason },
+            Exit::TimedOut | Exit::Silent | Exit::OverLimit => Verdict::OutOfTime { reason },
             _ => Verdict::Bad { reason },
         };
         return Came::verdict(verdict, left);

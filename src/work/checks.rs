@@ -60,7 +60,7 @@ impl Ran {
             Exit::TimedOut => "did not end within its time".to_owned(),
             Exit::Silent => "printed nothing for too long".to_owned(),
             Exit::OutputFlood => "printed more than it may".to_owned(),
-            Exit::Cancelled => "was stopped".to_owned(),
+            Exit::Cancelled | Exit::OverLimit => "was stopped".to_owned(),
         }
     }
 
@@ -152,6 +152,7 @@ fn launch(
         secrets: Vec::new(),
         redact: Arc::new(move |text| redactor.redact(text).into_owned()),
         in_place: env.in_place(),
+        bound: None,
         log,
     }
 }

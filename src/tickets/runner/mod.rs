@@ -17,4 +17,4 @@ pub use process::{ProcessId, end_orphan};
 pub use report::{Handed, Report};
 pub use run::{Ended, Exit, run};
 pub use spawn::{Access, GO, Launch, Limits, NOT_FOUND, NOT_RUNNABLE, NOT_STARTED};
-pub use usage::Usage;
+pub use usage::{Bound, Usage};

@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::usage::{Meter, Metered};
+use super::usage::{Bound, Meter, Metered};
 use crate::base::redact::MARK;
 use crate::base::text::cut;
 use crate::base::{Clock, Millis};
@@ -60,6 +60,8 @@ pub(super) struct Feed {
     read_bytes: AtomicU64,
     last_output: AtomicI64,
     flooded: CancellationToken,
+    bound: Option<Bound>,
+    crossed: CancellationToken,
     learned: Mutex<Learned>,
 }
 
@@ -89,6 +91,8 @@ impl PrintedKey {
 struct Learned {
     keys: [PrintedKey; 2],
     meter: Meter,
+    /// Which bound was crossed, in words.
+    over: Option<String>,
     tail: VecDeque<String>,
 }
 
@@ -108,12 +112,20 @@ impl Feed {
             limit_bytes,
             read_bytes: AtomicU64::new(0),
             flooded: CancellationToken::new(),
+            bound: None,
+            crossed: CancellationToken::new(),
             learned: Mutex::new(Learned {
                 keys: Default::default(),
                 meter: Meter::new(format),
+                over: None,
                 tail: VecDeque::new(),
             }),
         }
+    }
+
+    /// The same for a run that ends once its use crosses a bound.
+    pub(super) fn within(self, bound: Option<Bound>) -> Self {
+        Self { bound, ..self }
     }
 
     /// When the agent last printed something; at first, when the run started.
@@ -124,6 +136,16 @@ impl Feed {
     /// Cancelled once the agent has printed more than it may.
     pub(super) fn flooded(&self) -> &CancellationToken {
         &self.flooded
+    }
+
+    /// Cancelled once the agent has told that it used more than it may.
+    pub(super) fn crossed(&self) -> &CancellationToken {
+        &self.crossed
+    }
+
+    /// Which bound was crossed, in words.
+    pub(super) fn over(&self) -> Option<String> {
+        self.learned().over.clone()
     }
 
     /// Reads a stream to its end, or to where the run may print no more.
@@ -154,7 +176,7 @@ impl Feed {
     async fn line(&self, stream: Stream, raw: &[u8]) {
         let text = String::from_utf8_lossy(raw);
         let lines = match stream {
-            Stream::Stdout => self.learned().meter.line(&text),
+            Stream::Stdout => self.metered(&text),
             Stream::Stderr => vec![text.into_owned()],
         };
         for line in lines.iter().flat_map(|line| line.lines()) {
@@ -165,6 +187,19 @@ impl Feed {
             // Whoever stopped listening does not stop the run.
             drop(self.sink.send(line).await);
         }
+    }
+
+    /// What is shown of an agent's line, and with it the look at what it has used by now.
+    fn metered(&self, text: &str) -> Vec<String> {
+        let mut learned = self.learned();
+        let shown = learned.meter.line(text);
+        if let (Some(bound), None) = (&self.bound, &learned.over) {
+            learned.over = bound(&learned.meter.so_far().usage);
+            if learned.over.is_some() {
+                self.crossed.cancel();
+            }
+        }
+        shown
     }
 
     /// The line without secrets. A colour that begins within a secret hides it from the rules, as

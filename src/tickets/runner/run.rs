@@ -41,6 +41,8 @@ pub enum Exit {
     Silent,
     /// It was ended: it printed too much.
     OutputFlood,
+    /// It was ended: it told that it had used more than it may.
+    OverLimit,
     /// It was ended: the caller cancelled it.
     Cancelled,
 }
@@ -72,6 +74,7 @@ impl Exit {
                 "The agent printed more than {} bytes (maxOutputBytes of its profile).",
                 limits.output_bytes
             ),
+            Self::OverLimit => "The agent has used more than it may.".to_owned(),
             Self::Cancelled => "The agent was stopped.".to_owned(),
         };
         Some(said)
@@ -91,6 +94,8 @@ pub struct Ended {
     pub usage: Usage,
     /// The agent's own words for why it failed, where it said so.
     pub complaint: Option<String>,
+    /// Which bound it crossed, in words, where that ended it.
+    pub over: Option<String>,
     /// The last lines of its log.
     pub tail: Vec<String>,
     /// What it handed back. Read even where the run was ended, for what can be saved.
@@ -106,7 +111,8 @@ impl Ended {
     #[must_use]
     pub fn failure(&self) -> Option<String> {
         let gone = || self.worktree_gone.then(|| "The agent deleted its worktree.".to_owned());
-        let mut said = self.exit.problem(self.limits).or_else(gone)?;
+        let over = self.over.clone().filter(|_| self.exit == Exit::OverLimit);
+        let mut said = over.or_else(|| self.exit.problem(self.limits)).or_else(gone)?;
         if let Some(complaint) = &self.complaint {
             said.push_str("\n\n");
             said.push_str(&uncoloured(complaint));
@@ -169,7 +175,9 @@ where
     stops::reach(Stop::ProcessEnded);
     let exit = cut_short.unwrap_or_else(|| running.exit(status));
     let (tail, metered) = running.feed.learned_so_far();
-    finish(&launch, worktree, started, exit, tail, metered).await
+    let over = running.feed.over();
+    let ended = finish(&launch, worktree, started, exit, tail, metered).await?;
+    Ok(Ended { over, ..ended })
 }
 
 async fn finish(
@@ -198,6 +206,7 @@ async fn finish(
         duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
         usage: metered.usage,
         complaint: metered.complaint,
+        over: None,
         tail,
         report,
         worktree_gone,
@@ -221,13 +230,14 @@ impl Running {
         let process = child.id().and_then(ProcessId::of);
         let process = process.ok_or_else(|| refused("Its process ended at once."))?;
         let leash = Leash { process, marker: launch.marker.clone(), held: true };
-        let feed = Arc::new(Feed::new(
+        let feed = Feed::new(
             launch.clock.clone(),
             launch.redaction(),
             launch.log.clone(),
             launch.profile.output,
             launch.limits.output_bytes,
-        ));
+        );
+        let feed = Arc::new(feed.within(launch.bound.clone()));
         let mut streams = JoinSet::new();
         if let Some(stdout) = child.stdout.take() {
             let feed = feed.clone();
@@ -261,6 +271,7 @@ impl Running {
             () = exited(self.process) => None,
             () = cancel.cancelled() => Some(Exit::Cancelled),
             () = self.feed.flooded().cancelled() => Some(Exit::OutputFlood),
+            () = self.feed.crossed().cancelled() => Some(Exit::OverLimit),
             () = clock.sleep(limits.total) => Some(Exit::TimedOut),
             () = self.silence(clock, limits.idle) => Some(Exit::Silent),
         }
@@ -353,6 +364,7 @@ mod tests {
             duration_ms: 1,
             usage: Usage::default(),
             complaint: None,
+            over: None,
             tail: tail.iter().map(|&line| line.to_owned()).collect(),
             report: Handed::Missing,
             worktree_gone: false,

@@ -14,6 +14,7 @@ use tokio::sync::mpsc;
 
 use super::output::{LogLine, Redact};
 use super::process::MARKER;
+use super::usage::Bound;
 use crate::base::{Clock, Code, Fault, Secret};
 use crate::projects::agents::{Fill, Profile, PromptBy};
 
@@ -64,6 +65,8 @@ pub struct Launch {
     /// Whether the folders above are still where they were. What an agent left is read once they
     /// are: it did not delete what somebody moved away.
     pub in_place: Arc<dyn Fn() -> bool + Send + Sync>,
+    /// What else ends the run, by what the agent tells of its use.
+    pub bound: Option<Bound>,
     /// Where the log goes. A full channel holds the agent up; a closed one does not.
     pub log: mpsc::Sender<LogLine>,
 }
@@ -296,6 +299,7 @@ mod tests {
             clock: Clock::fake(Millis(0)),
             redact: Arc::new(|text| text.replace("pw", "[pw]")),
             in_place: Arc::new(|| true),
+            bound: None,
             log: mpsc::channel(1).0,
         }
     }

@@ -1,5 +1,7 @@
 //! Agents that do what agents do wrong.
 
+use assay::projects::agents::{OutputFormat, Profile};
+use assay::projects::limits::Bounds;
 use assay::projects::settings::Settings;
 use serde_json::json;
 
@@ -222,4 +224,37 @@ async fn a_ticket_that_landed_leaves_neither_branch_nor_worktree() {
     assert_eq!(listed.matches("worktree ").count(), 1, "{listed}");
     assert_eq!(stage.git(&["branch", "--list", "agent/*"]), "");
     stage.close().await;
+}
+
+#[tokio::test]
+async fn an_agent_that_tells_that_it_crossed_a_limit_is_ended_then() {
+    let said = r#"{"type":"assistant","message":{"id":"m1","content":[],
+        "usage":{"input_tokens":90,"output_tokens":30}}}"#;
+    let script = format!("if is implement; then echo '{}'; sleep 600; fi", said.replace('\n', ""));
+    for (of_ticket, name) in [(false, "implement-1"), (true, "ACME-1")] {
+        let stage = Stage::with(&script, |settings, _| {
+            let profile = settings.agents.profiles.get_mut("script").unwrap();
+            profile.output = OutputFormat::ClaudeStreamJson;
+            settings.agents.default = Some("script".to_owned());
+            let bounds = Bounds { tokens: Some(100), ..Bounds::default() };
+            let limits = &mut settings.limits;
+            *(if of_ticket { &mut limits.ticket } else { &mut limits.node }) = bounds;
+            let quiet = Profile { output: OutputFormat::Plain, ..profile_of(settings) };
+            settings.agents.profiles.insert("quiet".to_owned(), quiet);
+            settings.agents.nodes.insert("contract".to_owned(), "quiet".to_owned());
+        })
+        .await;
+
+        let digest = stage.ends("timeout").await;
+
+        let reason = digest.reason();
+        assert!(reason.starts_with(&format!("{name} has used 120 of 100 tokens")), "{reason}");
+        let used = stage.column("SELECT input_tokens || ' ' || output_tokens FROM tickets");
+        assert_eq!(used, ["90 30"]);
+        stage.close().await;
+    }
+}
+
+fn profile_of(settings: &Settings) -> Profile {
+    settings.agents.profiles["script"].clone()
 }

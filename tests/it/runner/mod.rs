@@ -72,6 +72,7 @@ impl Place {
             clock: Clock::system(),
             redact: Arc::new(|text| text.replace("hunter2", "[redacted]")),
             in_place: Arc::new(|| true),
+            bound: None,
             log,
         };
         (launch, lines)

@@ -5,6 +5,8 @@
 mod claude;
 mod codex;
 
+use std::sync::Arc;
+
 use crate::base::text::{cut, first_line};
 use crate::projects::agents::OutputFormat;
 
@@ -24,6 +26,9 @@ pub struct Usage {
     /// The model that did the work.
     pub model: Option<String>,
 }
+
+/// Says of what a run has used so far why it must end, if it must.
+pub type Bound = Arc<dyn Fn(&Usage) -> Option<String> + Send + Sync>;
 
 /// What was read so far.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
