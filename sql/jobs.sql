@@ -43,6 +43,13 @@ UPDATE jobs
 SET    again = 1
 WHERE  id = :id AND state = 'running';
 
+-- name: hasten
+-- A job that waits for later is due at once.
+UPDATE jobs
+SET    run_at = :now
+WHERE  kind = :kind AND unique_key = :unique_key
+  AND  ifnull(tenant_id, x'') = ifnull(:tenant, x'') AND state = 'ready' AND run_at > :now;
+
 -- name: cancel_running
 -- The first asking counts. It undoes what was asked before it, and not what is asked after.
 UPDATE jobs

@@ -97,6 +97,7 @@ impl App {
             paths,
             assay: opening.assay,
             url: local.clone(),
+            origin: opening.public_url.clone().unwrap_or_else(|| local.clone()),
             landings: work::env::Turns::default(),
             desks: work::env::Turns::default(),
             keys_swept: std::sync::Mutex::new(Place::START),

@@ -8,7 +8,7 @@
 //! (`tests/it/tidy/arrows.rs`):
 //!
 //! ```text
-//! base ← events, contract, browser ← store ← accounts, jobs ← projects, proofs
+//! base ← events, contract, browser ← store ← accounts, jobs ← notices ← projects, proofs
 //!      ← quality, tickets ← tools, work ← web ← app
 //! ```
 //!
@@ -23,6 +23,8 @@
 //!   are sealed with a key file beside the database.
 //! - [`accounts`]: tenants, people and their logins, keys and scopes, plans, the audit log.
 //! - [`jobs`]: the durable queue; it knows no domain.
+//! - [`notices`]: who is told of what happens: webhooks, what they are to be told, and how that
+//!   went. Written in the transaction of what it tells of; sent by `work`.
 //! - [`projects`]: projects, environments, categories, settings, agent profiles, and git through
 //!   the `git` program alone.
 //! - [`proofs`]: claim, verdict, evidence; a chain of records that never change.
@@ -81,6 +83,7 @@ pub mod config;
 pub mod contract;
 pub mod events;
 pub mod jobs;
+pub mod notices;
 pub mod projects;
 pub mod proofs;
 pub mod store;

@@ -46,6 +46,10 @@ kinds! {
     Landing => LandingId;
     /// A proof.
     Proof => ProofId;
+    /// Somebody who is told of a project's events over HTTP.
+    Webhook => WebhookId;
+    /// Something that a webhook is told.
+    Message => MessageId;
     /// A unit of background work.
     Job => JobId;
     /// One start of the server.

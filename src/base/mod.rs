@@ -18,7 +18,8 @@ pub use fault::{Code, Fault, Issue, NextAction};
 pub use id::{Entropy, Id};
 pub use ids::{
     AssertionId, AttachmentId, BootId, CategoryId, ClaimId, EnvironmentId, JobId, KeyId, LandingId,
-    NodeId, ProjectId, ProofId, QuestionId, RequestId, RunId, ScopeId, TenantId, TicketId, UserId,
+    MessageId, NodeId, ProjectId, ProofId, QuestionId, RequestId, RunId, ScopeId, TenantId,
+    TicketId, UserId, WebhookId,
 };
 pub use network::Network;
 pub use rate_limit::RateLimit;

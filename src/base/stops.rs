@@ -46,6 +46,8 @@ crate::words! {
         ScriptIntended = "script_intended",
         /// That script has run to its end, and the record does not say so.
         ScriptEnded = "script_ended",
+        /// A webhook was told something, and the record does not say so.
+        WebhookTold = "webhook_told",
         /// A landing is on record as intended, and the base branch has not moved.
         LandingIntended = "landing_intended",
         /// The base branch has moved, and a person's checkout of it has not followed.

@@ -14,6 +14,8 @@ mod project_set;
 mod serve;
 mod tenant;
 mod user;
+mod webhook;
+mod webhook_view;
 mod workspace;
 
 use std::ffi::OsString;
@@ -48,6 +50,9 @@ enum Command {
     /// Make projects, look at them, change them
     #[command(subcommand)]
     Project(project::Command),
+    /// Tell others of a project's events over HTTP
+    #[command(subcommand)]
+    Webhook(webhook::Command),
     /// Make and list tenants
     #[command(subcommand)]
     Tenant(tenant::Command),
@@ -78,6 +83,7 @@ pub fn run(args: &[OsString]) -> ExitCode {
         Command::Key(command) => key::run(command),
         Command::User(command) => user::run(command),
         Command::Project(command) => project::run(command),
+        Command::Webhook(command) => webhook::run(command),
         Command::Tenant(command) => tenant::run(command),
     };
     match done {

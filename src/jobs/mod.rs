@@ -26,6 +26,8 @@ mod worker;
 pub use backoff::backoff;
 pub use ctx::{Ctx, Stop};
 pub use job::{Enqueue, Enqueued, Failure, Job, JobError, JobRecord, Priority, Progress, State};
-pub use queue::{Backlog, Cancelled, KindBacklog, backlog, cancel, enqueue, find, list};
+pub use queue::{
+    Backlog, Cancelled, KindBacklog, backlog, cancel, enqueue, enqueue_now, find, list,
+};
 pub use registry::{Ending, Registry};
 pub use worker::{Health, Options, Setup, Worker};

@@ -30,6 +30,22 @@ pub fn enqueue<J: Job>(tx: &mut Tx<'_>, job: &J, options: Enqueue) -> Result<Enq
     Ok(enqueued)
 }
 
+/// As [`enqueue`]; where the job waits for later, it is due at once.
+///
+/// # Errors
+/// A payload of more than 256 KiB is refused.
+pub fn enqueue_now<J: Job>(tx: &mut Tx<'_>, job: &J, options: Enqueue) -> Result<Enqueued, Fault> {
+    let (enqueued, now) = (enqueue(tx, job, options)?, tx.now());
+    if let (Enqueued::Existing(_), Some(key)) = (enqueued, job.unique()) {
+        let same = params! { ":kind": J::KIND, ":unique_key": key, ":tenant": options.tenant,
+        ":now": now };
+        if tx.run(sql!("jobs.sql", "hasten"), same)? > 0 {
+            tx.emit(Event::JobReady);
+        }
+    }
+    Ok(enqueued)
+}
+
 /// As [`enqueue`], under the unique key that is given, and content with a run that goes on.
 pub(super) fn enqueue_as<J: Job>(
     tx: &mut Tx<'_>,

@@ -1,6 +1,7 @@
 //! A proof and its place in the chain.
 
 use crate::base::{Fault, Millis, NodeId, ProjectId, ProofId, TenantId, TicketId};
+use crate::notices::outbox::{self, Happening};
 use crate::store::{Hash, Read, Row, Tx, to_int};
 use crate::{params, sql, words};
 
@@ -104,7 +105,7 @@ impl Proof {
     }
 }
 
-/// Appends a proof to its tenant's chain.
+/// Appends a proof to its tenant's chain, and tells of it.
 pub fn record(tx: &mut Tx<'_>, tenant: TenantId, new: &NewProof<'_>) -> Result<ProofId, Fault> {
     let (id, now): (ProofId, _) = (tx.new_id(), tx.now());
     let newest = params! { ":tenant": tenant };
@@ -124,6 +125,10 @@ pub fn record(tx: &mut Tx<'_>, tenant: TenantId, new: &NewProof<'_>) -> Result<P
             ":label": evidence.label, ":media_type": evidence.media_type,
             ":hash": evidence.hash, ":size": to_int(evidence.size_bytes) },
         )?;
+    }
+    if let Some(ticket) = new.ticket {
+        let made = Happening::Proof { id, verdict: new.verdict.word() };
+        outbox::tell(tx, tenant, ticket, made, new.claim)?;
     }
     Ok(id)
 }

@@ -2,6 +2,7 @@
 //! branch moves and settled after it has, so a crash between the two is found and finished.
 
 use crate::base::{Fault, LandingId, TenantId, TicketId};
+use crate::notices::outbox::{self, Happening};
 use crate::store::{Read, Row, Tx};
 use crate::{params, sql, words};
 
@@ -126,7 +127,8 @@ pub fn settle(
     tx.run_one(
         sql!("tickets.sql", "set_commit"),
         params! { ":tenant": tenant, ":id": ticket, ":commit": commit },
-    )
+    )?;
+    outbox::tell(tx, tenant, ticket, Happening::Landed, "Landed.")
 }
 
 /// Gives an intent up: the branch did not move and will not.

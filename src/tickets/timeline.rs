@@ -2,6 +2,7 @@
 
 use crate::base::{Fault, Millis, TenantId, TicketId, text};
 use crate::events::Event;
+use crate::notices::outbox::{self, Happening};
 use crate::store::{Read, Tx};
 use crate::{params, sql, words};
 
@@ -52,6 +53,24 @@ words! {
     }
 }
 
+impl Happened {
+    /// Whether the ticket has come to another status by it, which is told.
+    const fn changes_status(self) -> bool {
+        matches!(
+            self,
+            Self::Filed
+                | Self::Unblocked
+                | Self::Asked
+                | Self::Answered
+                | Self::Approved
+                | Self::SentBack
+                | Self::Ended
+                | Self::Retried
+                | Self::Revived
+        )
+    }
+}
+
 /// One line of a timeline.
 #[derive(Debug, Clone)]
 pub struct Entry {
@@ -83,7 +102,7 @@ pub struct Line<'a> {
 /// The actor of what the server does by itself.
 pub const SERVER: &str = "assay";
 
-/// Writes a line, and tells who watches that the ticket changed.
+/// Writes a line, and tells who watches that the ticket changed, and where it has come to.
 pub fn record(
     tx: &mut Tx<'_>,
     tenant: TenantId,
@@ -97,6 +116,9 @@ pub fn record(
         ":kind": line.happened.word(), ":actor": line.actor, ":text": said, ":node": line.node },
     )?;
     tx.emit(Event::Ticket { tenant: tenant.uuid(), ticket: ticket.uuid() });
+    if line.happened.changes_status() {
+        outbox::tell(tx, tenant, ticket, Happening::Status, line.text)?;
+    }
     Ok(())
 }
 

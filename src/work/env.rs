@@ -90,6 +90,8 @@ pub struct Env {
     pub assay: PathBuf,
     /// The address at which agents reach this server.
     pub url: String,
+    /// The address at which people reach it, without a slash at its end.
+    pub origin: String,
     /// One landing at a time for each repository.
     pub landings: Turns,
     /// One run at a time in each ticket's work tree.

@@ -24,7 +24,10 @@ mod run_node;
 mod secrets;
 mod sweep_tickets;
 mod sweep_uploads;
+mod sweep_webhooks;
+mod tell_webhook;
 mod verify_node;
+pub mod webhook_body;
 mod workspace;
 
 use std::sync::Arc;
@@ -37,6 +40,7 @@ pub use orphans::{end_orphans, remove_runs};
 use crate::accounts;
 use crate::base::Fault;
 use crate::jobs::{Ending, JobError, Registry};
+use crate::notices::TellWebhook;
 use crate::store::Tx;
 use crate::tickets::jobs::{RunNode, SweepTickets};
 use crate::tickets::node;
@@ -51,13 +55,17 @@ const SERVER_STOPS: &str = "the server stops, and its next start goes on";
 /// Everything that background work does, by kind.
 #[must_use]
 pub fn registry(env: &Arc<Env>) -> Registry {
-    let (nodes, sweeps) = (env.clone(), env.clone());
+    let (nodes, webhooks, sweeps) = (env.clone(), env.clone(), env.clone());
     Registry::new()
         .on(move |ctx, job: RunNode| {
             let env = nodes.clone();
             async move { run_node::run(&env, &ctx, job).await.map(|()| None) }
         })
         .at_end::<RunNode, _>(node_lost)
+        .on(move |ctx, job: TellWebhook| {
+            let env = webhooks.clone();
+            async move { tell_webhook::run(&env, &ctx, job).await.map(|()| None) }
+        })
         .on(move |_, _: SweepTickets| {
             let env = sweeps.clone();
             async move {
@@ -67,6 +75,7 @@ pub fn registry(env: &Arc<Env>) -> Registry {
                 sweep_tickets::forget_words(&env).await?;
                 env.db.write(accounts::sessions::sweep).await?;
                 sweep_uploads::run(&env).await?;
+                sweep_webhooks::run(&env).await?;
                 Ok::<_, JobError>(None)
             }
         })

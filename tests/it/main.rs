@@ -15,6 +15,7 @@ mod hostile;
 mod jobs;
 mod load;
 mod mcp;
+mod notices;
 mod pipeline;
 mod projects;
 mod runner;

@@ -4,11 +4,12 @@
 
 use super::{advance, project_of, record};
 use crate::base::{Fault, ProjectId, TenantId, TicketId, text};
+use crate::notices::outbox::{self, Happening};
 use crate::projects::Project;
 use crate::store::{Hash, Read, Tx};
 use crate::tickets::claims::{self, Claim, EndedAs, Taker};
 use crate::tickets::node::{self, Node};
-use crate::tickets::pipeline::record::Left;
+use crate::tickets::pipeline::record::{Left, WORK_GOES_ON};
 use crate::tickets::states::{NodeKind, NodeStatus, Status};
 use crate::tickets::ticket::{self, Ticket};
 use crate::tickets::timeline::{self, Happened, Line};
@@ -103,7 +104,11 @@ fn hex(ids: &[ProjectId]) -> String {
 fn begin(tx: &mut Tx<'_>, project: Project, node: &Node, taker: &Taker) -> Result<Taken, Fault> {
     let (tenant, now) = (node.tenant, tx.now());
     let started = params! { ":tenant": tenant, ":id": node.ticket, ":now": now };
+    let waited = ticket::get(tx, tenant, node.ticket)?.status != Status::Running;
     tx.run_one(sql!("tickets.sql", "start"), started)?;
+    if waited {
+        outbox::tell(tx, tenant, node.ticket, Happening::Status, WORK_GOES_ON)?;
+    }
     tx.run_one(
         sql!("nodes.sql", "claim"),
         params! { ":tenant": tenant, ":id": node.id, ":attempt": node.attempt,

@@ -5,6 +5,7 @@ use super::decide::{Step, Verdict, decide};
 use super::rounds::{add_landing, add_round, rounds, rounds_max};
 use super::{advance, end, plan};
 use crate::base::{Fault, NodeId, TenantId, TicketId, text};
+use crate::notices::outbox::{self, Happening};
 use crate::store::{Hash, Read, Tx, to_int};
 use crate::tickets::limits;
 use crate::tickets::node::{self, Node};
@@ -32,6 +33,9 @@ pub struct Workspace {
     pub base_commit: String,
 }
 
+/// What is told when a ticket that waited is worked on.
+pub(super) const WORK_GOES_ON: &str = "It is being worked on.";
+
 /// Notes that a node starts. `None` where it no longer may: its ticket ended or waits.
 pub fn start(
     tx: &mut Tx<'_>,
@@ -40,7 +44,8 @@ pub fn start(
     agent: Option<&str>,
 ) -> Result<Option<(Ticket, Node)>, Fault> {
     let Some(node) = node::find(tx, tenant, node_id)? else { return Ok(None) };
-    if !has_place(tx, &node)? {
+    let ticket = ticket::get(tx, tenant, node.ticket)?;
+    if !has_place(tx, &ticket)? {
         return Ok(None);
     }
     let now = tx.now();
@@ -58,6 +63,9 @@ pub fn start(
         let set = params! { ":tenant": tenant, ":id": node.ticket, ":pass": pass };
         tx.run_one(sql!("tickets.sql", "set_pass"), set)?;
     }
+    if ticket.status != Status::Running {
+        outbox::tell(tx, tenant, node.ticket, Happening::Status, WORK_GOES_ON)?;
+    }
     let by = agent.map_or_else(String::new, |agent| format!(" with agent {agent}"));
     note(tx, &node, Happened::NodeStarted, &format!("{} started{by}.", node.name))?;
     let ticket = ticket::get(tx, tenant, node.ticket)?;
@@ -74,14 +82,13 @@ fn current_pass(read: &Read<'_>, node: &Node) -> Result<Option<u32>, Fault> {
     Ok(pass.filter(|_| ticket.origin == Origin::FivePassV1))
 }
 
-/// Whether the node's ticket runs or may begin to: others may have taken the project's places since
+/// Whether a node's ticket runs or may begin to: others may have taken the project's places since
 /// its job was enqueued. It is started once one of them ends or waits.
-fn has_place(tx: &Tx<'_>, node: &Node) -> Result<bool, Fault> {
-    let ticket = ticket::get(tx, node.tenant, node.ticket)?;
+fn has_place(tx: &Tx<'_>, ticket: &Ticket) -> Result<bool, Fault> {
     if ticket.status != Status::Queued {
         return Ok(true);
     }
-    let project = super::project_of(tx, &ticket)?;
+    let project = super::project_of(tx, ticket)?;
     Ok(advance::places(tx, &project)? > 0)
 }
 

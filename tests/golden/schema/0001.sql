@@ -289,6 +289,28 @@ INSERT INTO processes (
     x'0000000000000000000000000000000a', x'00000000000000000000000000000063', 4242, 1, 7
 );
 
+INSERT INTO webhooks (
+    id, tenant_id, project_id, url, events, is_private, secret, created_by, created_at
+) VALUES (
+    x'00000000000000000000000000000020', x'00000000000000000000000000000001',
+    x'00000000000000000000000000000004', 'https://chat.acme.test/hook', '["ticket.failed"]', 0,
+    x'01', 'user ada@acme.test', 6
+);
+
+INSERT INTO webhook_messages (
+    n, id, tenant_id, webhook_id, event, facts, state, attempts, attempts_max, created_at,
+    settled_at
+) VALUES (
+    1, x'00000000000000000000000000000021', x'00000000000000000000000000000001',
+    x'00000000000000000000000000000020', 'ticket.failed', '{}', 'delivered', 1, 8, 7, 8
+);
+
+INSERT INTO webhook_attempts (
+    message_id, attempt, tenant_id, at, duration_ms, status, answer
+) VALUES (
+    x'00000000000000000000000000000021', 1, x'00000000000000000000000000000001', 7, 31, 204, ''
+);
+
 INSERT INTO jobs (
     n, id, tenant_id, kind, payload, priority, state, run_at, attempt, max_attempts, claims,
     progress, result, errors, created_at, started_at, finished_at

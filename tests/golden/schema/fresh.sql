@@ -528,6 +528,56 @@ CREATE TABLE users (
     disabled_at   INTEGER
 ) STRICT;
 
+CREATE TABLE webhook_attempts (
+    message_id  BLOB NOT NULL REFERENCES webhook_messages (id),
+    attempt     INTEGER NOT NULL CHECK (attempt > 0),
+    tenant_id   BLOB NOT NULL REFERENCES tenants (id),
+    at          INTEGER NOT NULL,
+    duration_ms INTEGER NOT NULL CHECK (duration_ms >= 0),
+    status      INTEGER,
+    answer      TEXT NOT NULL,
+    error       TEXT,
+    PRIMARY KEY (message_id, attempt)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE webhook_messages (
+    n            INTEGER PRIMARY KEY,
+    id           BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
+    tenant_id    BLOB NOT NULL REFERENCES tenants (id),
+    webhook_id   BLOB NOT NULL REFERENCES webhooks (id),
+    event        TEXT NOT NULL,
+    facts        TEXT NOT NULL CHECK (json_valid(facts)),
+    state        TEXT NOT NULL CHECK (state IN ('pending', 'delivered', 'given_up', 'dropped')),
+    attempts     INTEGER NOT NULL DEFAULT 0 CHECK (attempts BETWEEN 0 AND attempts_max),
+    attempts_max INTEGER NOT NULL,
+    next_at      INTEGER,
+    created_at   INTEGER NOT NULL,
+    settled_at   INTEGER,
+    CHECK ((next_at IS NOT NULL) = (state = 'pending')),
+    CHECK ((settled_at IS NULL) = (state = 'pending'))
+) STRICT;
+
+CREATE TABLE webhooks (
+    id            BLOB PRIMARY KEY CHECK (length(id) = 16),
+    tenant_id     BLOB NOT NULL REFERENCES tenants (id),
+    project_id    BLOB NOT NULL REFERENCES projects (id),
+    url           TEXT NOT NULL CHECK (url LIKE 'http%://_%'),
+    events        TEXT NOT NULL CHECK (json_valid(events)),
+    is_private    INTEGER NOT NULL CHECK (is_private IN (0, 1)),
+    secret        BLOB NOT NULL,
+    enabled       INTEGER NOT NULL DEFAULT 1 CHECK (enabled IN (0, 1)),
+    off_reason    TEXT,
+    failures      INTEGER NOT NULL DEFAULT 0 CHECK (failures >= 0),
+    failing_since INTEGER,
+    paused_until  INTEGER,
+    created_by    TEXT NOT NULL,
+    created_at    INTEGER NOT NULL,
+    removed_at    INTEGER,
+    CHECK ((off_reason IS NULL) = (enabled = 1)),
+    CHECK ((failing_since IS NULL) = (failures = 0)),
+    CHECK (removed_at IS NULL OR (enabled = 0 AND length(secret) = 0))
+) STRICT;
+
 CREATE INDEX api_keys_by_tenant ON api_keys (tenant_id, created_at);
 
 CREATE INDEX api_keys_by_ticket ON api_keys (ticket_id) WHERE ticket_id IS NOT NULL;
@@ -628,3 +678,15 @@ CREATE INDEX tickets_by_tenant_status ON tickets (tenant_id, status);
 CREATE INDEX tickets_unfinished ON tickets (n) WHERE status IN ('queued', 'running', 'blocked');
 
 CREATE INDEX users_by_tenant ON users (tenant_id, email);
+
+CREATE INDEX webhook_messages_by_webhook ON webhook_messages (webhook_id, n);
+
+CREATE INDEX webhook_messages_due ON webhook_messages (webhook_id, next_at, n)
+    WHERE state = 'pending';
+
+CREATE INDEX webhook_messages_settled ON webhook_messages (settled_at)
+    WHERE settled_at IS NOT NULL;
+
+CREATE INDEX webhooks_by_project ON webhooks (project_id, created_at) WHERE removed_at IS NULL;
+
+CREATE INDEX webhooks_removed ON webhooks (removed_at) WHERE removed_at IS NOT NULL;

@@ -5,6 +5,8 @@ mod disk;
 mod house;
 #[cfg(debug_assertions)]
 mod points;
+#[cfg(debug_assertions)]
+mod told;
 
 use std::fs;
 use std::net::TcpStream;

@@ -3,6 +3,7 @@
 
 mod caller;
 mod golden_text;
+mod receiver;
 mod tenant;
 
 use std::num::NonZeroU32;
@@ -20,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 pub(crate) use caller::{Caller, Refusal};
 pub(crate) use golden_text::placed;
+pub(crate) use receiver::{Answer, Heard, Receiver};
 pub(crate) use tenant::{Tenant, script};
 
 /// Where a clock stands that only a test moves.

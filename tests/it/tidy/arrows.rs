@@ -15,6 +15,7 @@ const LAYERS: &[&[&str]] = &[
     &["events", "contract", "browser", "config", "telemetry"],
     &["store"],
     &["accounts", "jobs"],
+    &["notices"],
     &["projects", "proofs"],
     &["quality", "tickets"],
     &["tools", "work"],
