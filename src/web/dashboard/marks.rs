@@ -64,6 +64,25 @@ impl Mark {
         }
     }
 
+    /// The mark of a webhook: on, failing or off.
+    pub(super) fn webhook(word: &str) -> Self {
+        match word {
+            "on" => Self::new("On", "ok", "succeeded"),
+            "failing" => Self::new("Failing", "wait", "partial"),
+            _ => Self::new("Off", "bad", "failed"),
+        }
+    }
+
+    /// The mark of what a webhook was told, by the word of its state.
+    pub(super) fn delivery(word: &str) -> Self {
+        match word {
+            "delivered" => Self::new("Delivered", "ok", "succeeded"),
+            "pending" => Self::new("Pending", "wait", "queued"),
+            "dropped" => Self::new("Dropped", "idle", "cancelled"),
+            _ => Self::new("Given up", "bad", "failed"),
+        }
+    }
+
     /// The mark of one set-up check: fine, to be looked at, or in the way.
     pub(super) fn health(word: &str) -> Self {
         match word {

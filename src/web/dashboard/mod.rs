@@ -20,6 +20,7 @@ mod setup;
 mod shell;
 mod ticket;
 mod tickets;
+mod webhooks;
 
 pub use self::docs_connect::{Configuration, client_configurations};
 use axum::Router;
@@ -49,6 +50,8 @@ pub fn routes(site: Site) -> Router {
         .route("/secrets/{token}", get(secret::show).post(secret::submit))
         .route("/projects", get(projects::show))
         .route("/projects/{project}", get(project::show))
+        .route("/projects/{project}/webhooks", post(webhooks::add))
+        .route("/projects/{project}/webhooks/change", post(webhooks::change))
         .route("/keys", get(keys::show).post(keys::create))
         .route("/keys/revoke", post(keys::revoke))
         .route("/docs", get(docs_connect::lead_here))

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use askama::Template;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Query, State};
 
 use super::marks::Mark;
 use super::parts::{Code, Fact, plain_word};
-use super::shell::Shell;
+use super::shell::{Did, Shell};
+use super::webhooks::{WebhooksPart, take_fresh};
 use crate::base::Fault;
 use crate::projects::agents;
 use crate::projects::git::inspect::State as Repository;
@@ -40,6 +41,8 @@ pub(super) struct ProjectPage {
     agents: Vec<AgentRow>,
     /// The command that changes the settings.
     change: Code,
+    /// Who is told of its events, for who may see that.
+    pub(super) webhooks: Option<WebhooksPart>,
 }
 
 /// One check of the set-up.
@@ -76,18 +79,34 @@ pub(super) async fn show(
     State(site): State<Site>,
     visitor: Visitor,
     Path(slug): Path<String>,
+    Query(Did { did }): Query<Did>,
 ) -> Result<Page<ProjectPage>, Trouble> {
-    let (project, shell) = visitor
-        .read(&site, move |read, visitor| {
+    let fresh = if did == "webhook-added" { take_fresh(&site, &visitor) } else { None };
+    let mut page = load(&site, visitor, slug).await?;
+    page.webhooks = page.webhooks.map(|part| part.with_fresh(fresh));
+    page.shell = page.shell.after(&did);
+    Ok(Page(page))
+}
+
+/// The page as it is now.
+pub(super) async fn load(
+    site: &Site,
+    visitor: Visitor,
+    slug: String,
+) -> Result<ProjectPage, Fault> {
+    let (project, webhooks, shell) = visitor
+        .read(site, move |read, visitor| {
             let project = projects::named(read, visitor.actor(), &slug)?;
-            Ok((project, Shell::load(read, visitor, "/projects")?))
+            let webhooks = WebhooksPart::load(read, visitor, project.id, &project.slug)?;
+            Ok((project, webhooks, Shell::load(read, visitor, "/projects")?))
         })
         .await?;
-    let repository = look(&site, &project).await?;
+    let repository = look(site, &project).await?;
     let health = health::judge(&project, repository.as_ref());
     let missing = agents::not_found(&project.settings.agents.profiles);
     let health = health.with_missing(&project, &missing);
-    Ok(Page(ProjectPage::of(shell, &project, repository.as_ref(), &health)))
+    let page = ProjectPage::of(shell, &project, repository.as_ref(), &health);
+    Ok(ProjectPage { webhooks, ..page })
 }
 
 /// What is found at the repository; `None` where there is none, or where it does not answer.
@@ -121,6 +140,7 @@ impl ProjectPage {
             verify: project.settings.verify.iter().map(VerifyRow::of).collect(),
             agents: agent_rows(&project.settings.agents),
             change: Code::new("change", format!("assay project set {name} verify='make test'")),
+            webhooks: None,
         }
     }
 }
@@ -280,6 +300,7 @@ impl ProjectPage {
                 limit: "30 min".to_owned(),
             }],
             change: Code::new("change", "assay project set acme-widgets --verify \"npm test\""),
+            webhooks: Some(WebhooksPart::sample()),
         }
     }
 }

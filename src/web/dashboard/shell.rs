@@ -60,6 +60,10 @@ impl Notice {
             "retried" => "The ticket is tried again, from where it stopped.",
             "decided" => "The decision is noted, and the ticket goes on from it.",
             "answered" => "The answer is on its way to the agent.",
+            "webhook-removed" => "The webhook is removed. It is told nothing more.",
+            "webhook-on" => "The webhook is on.",
+            "webhook-off" => "The webhook is off. It is told nothing until it is on again.",
+            "webhook-sent" => "It is on its way. Load the page again to see how it went.",
             "revoked" => "The key is revoked. Calls with it are refused from now on.",
             _ => return None,
         };

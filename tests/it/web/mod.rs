@@ -4,6 +4,7 @@ mod doors;
 mod live;
 mod pages;
 mod tickets;
+mod webhooks;
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
