@@ -32,6 +32,7 @@ use crate::web::proxies::Proxies;
 use crate::web::site::{Setup, Site};
 use crate::web::uploads::{self, Uploading};
 use crate::web::{dashboard, framing, schemas, serve, trace};
+use crate::work::model::{Endpoint, Model};
 use crate::work::{self, Bench, Env, Paths};
 
 /// How long jobs may take to come to a stop when the server stops.
@@ -132,6 +133,18 @@ impl App {
     #[must_use]
     pub fn behind(self, proxies: Vec<Network>) -> Self {
         Self { proxies: Proxies::new(proxies), ..self }
+    }
+
+    /// The same with a language model that drafts tickets from conversations. It is asked for
+    /// before anybody else has the gate.
+    ///
+    /// # Errors
+    /// Where the gate is in use already, or no client can be made.
+    pub fn drafting_with(self, endpoint: Endpoint) -> Result<Self, Fault> {
+        let model = Model::new(endpoint, self.env.clock.clone())?;
+        let gate = Arc::into_inner(self.gate)
+            .ok_or_else(|| Fault::internal("the gate is in use before it is complete"))?;
+        Ok(Self { gate: Arc::new(gate.with_drafter(Arc::new(model))), ..self })
     }
 
     /// What background work works with.

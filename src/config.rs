@@ -10,7 +10,7 @@ use clap::builder::FalseyValueParser;
 use http::Uri;
 
 use crate::base::text::shell_word;
-use crate::base::{Code, Fault, Network, NextAction, RateLimit};
+use crate::base::{Code, Endpoint, Fault, Network, NextAction, RateLimit, Secret};
 
 /// The data directory where nothing names another.
 const DEFAULT_DATA: &str = "./assay-data";
@@ -79,6 +79,16 @@ pub struct ServeArgs {
         default_value_t = RateLimit::default()
     )]
     pub rate_limit: RateLimit,
+    /// A language model that drafts tickets from conversations: the address of an OpenAI-compatible
+    /// endpoint, before /chat/completions
+    #[arg(long, value_name = "URL", env = "ASSAY_LLM_URL", requires = "llm_model")]
+    pub llm_url: Option<String>,
+    /// The name of that model
+    #[arg(long, value_name = "NAME", env = "ASSAY_LLM_MODEL", requires = "llm_url")]
+    pub llm_model: Option<String>,
+    /// A file with the key for it; the variable `ASSAY_LLM_KEY` may hold the key instead
+    #[arg(long, value_name = "FILE", env = "ASSAY_LLM_KEY_FILE", requires = "llm_url")]
+    pub llm_key_file: Option<PathBuf>,
     /// Make a self-contained demonstration: a project, its repository, an agent and three tickets
     #[arg(long, env = "ASSAY_DEMO", value_parser = FalseyValueParser::new())]
     pub demo: bool,
@@ -99,6 +109,8 @@ pub struct Config {
     pub trusted_proxies: Vec<Network>,
     /// How often one key may call.
     pub rate_limit: RateLimit,
+    /// The language model that drafts, where there is one.
+    pub model: Option<Endpoint>,
     /// Whether to make the demonstration.
     pub demo: bool,
 }
@@ -114,6 +126,7 @@ impl Config {
                 format!("{host:?} is no host; give a name, a name with a port, or *.domain.");
             return Err(Fault::argument("--allowed-host", said));
         }
+        let model = endpoint(&args)?;
         Ok(Self {
             data: args.data.data,
             listen: args.listen,
@@ -121,6 +134,7 @@ impl Config {
             allowed_hosts: args.allowed_hosts,
             trusted_proxies: args.trusted_proxies,
             rate_limit: args.rate_limit,
+            model,
             demo: args.demo,
         })
     }
@@ -134,6 +148,43 @@ impl Config {
             None => format!("http://{listening}"),
         }
     }
+}
+
+/// The language model that the flags name. Its key comes from a file or a variable, for whoever
+/// lists processes sees their flags.
+fn endpoint(args: &ServeArgs) -> Result<Option<Endpoint>, Fault> {
+    let (Some(url), Some(model)) = (&args.llm_url, &args.llm_model) else { return Ok(None) };
+    let uri: Option<Uri> = url.trim().parse().ok();
+    let is_web =
+        uri.as_ref().and_then(Uri::scheme_str).is_some_and(|s| s == "http" || s == "https");
+    let names_user =
+        uri.as_ref().and_then(Uri::authority).is_some_and(|a| a.as_str().contains('@'));
+    if !is_web || names_user || model.trim().is_empty() {
+        let said = "give a URL such as https://api.example.com/v1, without a user, and the model's \
+                    name.";
+        return Err(Fault::argument("--llm-url", said));
+    }
+    let key = match &args.llm_key_file {
+        Some(path) => Some(std::fs::read_to_string(path).map_err(|error| {
+            let said = format!("{} cannot be read: {error}.", path.display());
+            Fault::argument("--llm-key-file", said)
+        })?),
+        None => key_of_environment(),
+    };
+    let key = key.map(|key| key.trim().to_owned()).filter(|key| !key.is_empty());
+    if key.as_deref().is_some_and(|key| !key.bytes().all(|byte| byte.is_ascii_graphic())) {
+        return Err(Fault::argument(
+            "ASSAY_LLM_KEY",
+            "the key holds a space or another odd character.",
+        ));
+    }
+    let (url, model) = (url.trim().to_owned(), model.trim().to_owned());
+    Ok(Some(Endpoint { url, model, key: key.map(Secret::new) }))
+}
+
+#[expect(clippy::disallowed_methods, reason = "the one setting that no flag may hold")]
+fn key_of_environment() -> Option<String> {
+    std::env::var("ASSAY_LLM_KEY").ok()
 }
 
 fn no_public_url(listen: SocketAddr, data: &str) -> Fault {

@@ -281,14 +281,15 @@ CREATE TABLE chain_phases (
     PRIMARY KEY (root_id, position)
 ) STRICT, WITHOUT ROWID;
 
--- The conversation that a ticket was drafted from, without its secrets, and the title and
--- description that came with it.
+-- The conversation that a ticket was drafted from, without its secrets, the title and description
+-- that came with it, and what drafted it; null where it was filed as it was sent.
 CREATE TABLE ticket_conversations (
     ticket_id   BLOB PRIMARY KEY REFERENCES tickets (id),
     tenant_id   BLOB NOT NULL REFERENCES tenants (id),
     title       TEXT NOT NULL,
     description TEXT NOT NULL,
-    turns       TEXT NOT NULL CHECK (json_valid(turns))
+    turns       TEXT NOT NULL CHECK (json_valid(turns)),
+    drafted_by  TEXT CHECK (drafted_by IN ('rule', 'model'))
 ) STRICT, WITHOUT ROWID;
 
 -- Files that come with a ticket. `job_id` is the id that the ticket has or will have; `ticket_id`

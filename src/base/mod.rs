@@ -1,5 +1,6 @@
 //! Words that know nothing of Assay: faults, ids, time, text. Everything else may import it.
 
+mod endpoint;
 pub mod fault;
 pub mod field;
 pub mod id;
@@ -14,6 +15,7 @@ pub mod text;
 pub mod time;
 mod words;
 
+pub use endpoint::Endpoint;
 pub use fault::{Code, Fault, Issue, NextAction};
 pub use id::{Entropy, Id};
 pub use ids::{

@@ -236,6 +236,7 @@ fn file(tx: &mut Tx<'_>, tenant: &Tenant, project: &Project, asked: &Asked) -> R
         no_split: true,
         predrafted: true,
         conversation: Vec::new(),
+        by_model: None,
         source: "cli".to_owned(),
         actor: "assay serve --demo".to_owned(),
     };

@@ -51,6 +51,10 @@ async fn serve(config: &Config) -> anyhow::Result<()> {
         [] => app,
         proxies => app.behind(proxies.to_vec()),
     };
+    let app = match &config.model {
+        None => app,
+        Some(endpoint) => app.drafting_with(endpoint.clone())?,
+    };
     serve::raise_file_limit();
     let demo = if config.demo { Some(demo::make(&app, &assay).await?) } else { None };
     greet(&app, &config.data, demo.as_ref()).await?;

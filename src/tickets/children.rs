@@ -71,6 +71,7 @@ pub fn file(
         no_split: true,
         predrafted: true,
         conversation: Vec::new(),
+        by_model: None,
         source: "agent".to_owned(),
         actor: new.actor,
     };

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::dispatch::Dispatch;
-use super::draft::{Role, Turn};
+use super::draft::{DraftedBy, Role, Turn};
 use crate::base::redact::redact;
 use crate::base::{Fault, TenantId, TicketId};
 use crate::store::{Read, Tx, to_json};
@@ -27,6 +27,8 @@ pub struct Original {
     pub description: String,
     /// The turns, oldest first.
     pub turns: Vec<Turn>,
+    /// What drafted the ticket; nothing where it was filed as it was sent.
+    pub drafted_by: Option<DraftedBy>,
 }
 
 /// A turn as its row holds it.
@@ -42,6 +44,7 @@ pub(super) fn record(
     tenant: TenantId,
     ticket: TicketId,
     sent: &Dispatch,
+    drafted_by: Option<DraftedBy>,
 ) -> Result<(), Fault> {
     if sent.conversation.is_empty() {
         return Ok(());
@@ -52,7 +55,8 @@ pub(super) fn record(
     tx.run_one(
         sql!("conversations.sql", "insert"),
         params! { ":tenant": tenant, ":ticket": ticket, ":title": &*title,
-        ":description": &*description, ":turns": turns },
+        ":description": &*description, ":turns": turns,
+        ":drafted_by": drafted_by.map(DraftedBy::word) },
     )
 }
 
@@ -70,6 +74,7 @@ pub fn find(
             title: row.get("title")?,
             description: row.get("description")?,
             turns: turns.into_iter().map(turn).collect(),
+            drafted_by: row.word_or_null("drafted_by", DraftedBy::parse)?,
         })
     })
 }

@@ -1,5 +1,6 @@
 //! Filing a ticket: replay, parents, number, graph, and the first step, all in one transaction.
 
+use super::draft::model::Draft;
 use super::draft::{self, Turn};
 use super::duplicates::{self, Duplicate, Look};
 use super::pipeline::{self, plan};
@@ -56,6 +57,8 @@ pub struct Dispatch {
     pub predrafted: bool,
     /// What was said before, oldest first. Title and description are drafted from it.
     pub conversation: Vec<Turn>,
+    /// What a language model drafted from it, where one did.
+    pub by_model: Option<Draft>,
     /// The cancelled ticket that this one refiles.
     pub replaces: Option<TicketId>,
     /// The branch that its own starts from, instead of from the base branch.
@@ -121,7 +124,8 @@ pub fn dispatch(
     check_ready(project)?;
     let parents = find_parents(tx, tenant, project, asked)?;
     let (sent, drafted) = (asked, draft::drafted(asked));
-    let asked = drafted.as_ref().unwrap_or(sent);
+    let drafted_by = drafted.as_ref().map(|(_, by)| *by);
+    let asked = drafted.as_ref().map_or(sent, |(asked, _)| asked);
     let look = match look.filter(|_| drafted.is_none()) {
         Some(look) => look,
         None => duplicates::look(tx, tenant, project, &asked.title, &asked.description)?,
@@ -134,7 +138,7 @@ pub fn dispatch(
     let ticket = file_whole(tx, tenant, project, asked, &parents, despite.as_deref())?;
     pipeline::start_waiting(tx, tenant, project)?;
     duplicates::remember(tx, tenant, &ticket, look.profile())?;
-    conversations::record(tx, tenant, ticket.id, sent)?;
+    conversations::record(tx, tenant, ticket.id, sent, drafted_by)?;
     Ok(Dispatched::Filed { ticket, despite })
 }
 

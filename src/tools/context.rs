@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use crate::accounts::{Actor, audit};
 use crate::base::{Code, Fault, RequestId};
 use crate::store::{Db, Read, Tx};
+use crate::tickets::draft::model::Drafter;
 use crate::tickets::editors::Editors;
 use crate::tickets::indexing;
 
@@ -58,6 +59,7 @@ pub struct Cx {
     pub(super) repositories: crate::projects::git::Git,
     pub(super) premises: Arc<Premises>,
     pub(super) editors: Option<Arc<dyn Editors>>,
+    pub(super) drafter: Option<Arc<dyn Drafter>>,
 }
 
 impl Cx {
@@ -83,6 +85,12 @@ impl Cx {
     #[must_use]
     pub fn premises(&self) -> &Premises {
         &self.premises
+    }
+
+    /// The language model that drafts, where one is configured.
+    #[must_use]
+    pub fn drafter(&self) -> Option<&dyn Drafter> {
+        self.drafter.as_deref()
     }
 
     /// The server with its work trees.

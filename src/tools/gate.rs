@@ -16,6 +16,7 @@ use crate::base::text::cut;
 use crate::base::{Clock, Code, Fault, NextAction, RateLimit, Secret};
 use crate::projects::git::Git;
 use crate::store::Db;
+use crate::tickets::draft::model::Drafter;
 use crate::tickets::editors::Editors;
 
 /// Characters of a tool's name that an answer repeats at most.
@@ -44,6 +45,7 @@ pub struct Gate {
     git: Git,
     premises: Arc<Premises>,
     editors: Option<Arc<dyn Editors>>,
+    drafter: Option<Arc<dyn Drafter>>,
 }
 
 impl Gate {
@@ -52,13 +54,19 @@ impl Gate {
     pub fn new(db: Db, clock: Clock, limit: RateLimit, git: Git, premises: Premises) -> Self {
         let limiter = Limiter::new(limit, clock);
         let (registry, premises) = (Registry::new(), Arc::new(premises));
-        Self { db, registry, limiter, git, premises, editors: None }
+        Self { db, registry, limiter, git, premises, editors: None, drafter: None }
     }
 
     /// The same with the server that has the work trees.
     #[must_use]
     pub fn with_editors(self, editors: Arc<dyn Editors>) -> Self {
         Self { editors: Some(editors), ..self }
+    }
+
+    /// The same with a language model that drafts.
+    #[must_use]
+    pub fn with_drafter(self, drafter: Arc<dyn Drafter>) -> Self {
+        Self { drafter: Some(drafter), ..self }
     }
 
     /// Every tool.
@@ -114,6 +122,7 @@ impl Gate {
             repositories: self.git.clone(),
             premises: self.premises.clone(),
             editors: self.editors.clone(),
+            drafter: self.drafter.clone(),
         };
         let outcome = tokio::select! {
             outcome = (entry.call)(cx.clone(), arguments) => outcome,

@@ -15,6 +15,7 @@ mod exhibit;
 mod insist;
 mod land_node;
 mod merged;
+pub mod model;
 mod orphans;
 mod recorded;
 mod repair_node;

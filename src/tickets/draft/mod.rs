@@ -1,4 +1,5 @@
-//! From a conversation to a ticket, by rule. Pure: the same turns give the same ticket.
+//! From a conversation to a ticket: by a language model where one is configured and answers as it
+//! should ([`model`]), and else by rule. The rule is pure: the same turns give the same ticket.
 //!
 //! The title is the last thing that a user asked for and that says itself what it is about; where
 //! there is none, it stays what the caller sent. The description is complete in itself: what the
@@ -6,6 +7,7 @@
 //! constraints, the acceptance points, and every file and address verbatim. System turns are never
 //! quoted, and secrets are taken out first.
 
+pub mod model;
 mod phrases;
 
 use crate::base::redact::redact;
@@ -39,6 +41,16 @@ words! {
     }
 }
 
+words! {
+    /// What drafted a ticket.
+    pub enum DraftedBy {
+        /// The rule.
+        Rule = "rule",
+        /// The language model.
+        Model = "model",
+    }
+}
+
 /// Something that was said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Turn {
@@ -48,21 +60,30 @@ pub struct Turn {
     pub content: String,
 }
 
-/// The call as it is filed once its conversation was read; `None` where there is nothing to draft
-/// from, or the caller wants title and description as they are.
-pub(super) fn drafted(asked: &Dispatch) -> Option<Dispatch> {
-    let said = asked.conversation.iter().filter(|turn| turn.role != Role::System);
+/// What may be drafted from: without the system's turns, and without secrets. `None` where no user
+/// said anything.
+fn material(conversation: &[Turn]) -> Option<Vec<Turn>> {
+    let said = conversation.iter().filter(|turn| turn.role != Role::System);
     let turns: Vec<Turn> = said
         .filter(|turn| !turn.content.trim().is_empty())
         .map(|turn| Turn { role: turn.role, content: redact(&turn.content).into_owned() })
         .collect();
-    if asked.predrafted || !turns.iter().any(|turn| turn.role == Role::User) {
-        return None;
+    turns.iter().any(|turn| turn.role == Role::User).then_some(turns)
+}
+
+/// The call as it is filed once its conversation was read, and what drafted it; `None` where there
+/// is nothing to draft from, or the caller wants title and description as they are.
+pub(super) fn drafted(asked: &Dispatch) -> Option<(Dispatch, DraftedBy)> {
+    let turns = material(&asked.conversation).filter(|_| !asked.predrafted)?;
+    if let Some(draft) = &asked.by_model {
+        let model::Draft { title, description, kind } = draft.clone();
+        let kind = asked.kind.or(kind);
+        return Some((Dispatch { title, description, kind, ..asked.clone() }, DraftedBy::Model));
     }
     let title = title(&turns);
     let description = description(asked, title.as_deref(), &turns);
     let title = title.unwrap_or_else(|| asked.title.clone());
-    Some(Dispatch { title, description, ..asked.clone() })
+    Some((Dispatch { title, description, ..asked.clone() }, DraftedBy::Rule))
 }
 
 /// What was asked last, as an order; only where it says itself what it is about.
@@ -189,6 +210,7 @@ mod tests {
             no_split: false,
             predrafted: false,
             conversation,
+            by_model: None,
             source: "mcp".to_owned(),
             actor: "test".to_owned(),
         }
@@ -201,7 +223,7 @@ mod tests {
     }
 
     fn draft(said: &[(Role, &str)]) -> Dispatch {
-        drafted(&asked(turns(said))).expect("a user said something")
+        drafted(&asked(turns(said))).expect("a user said something").0
     }
 
     #[test]
@@ -290,7 +312,7 @@ mod tests {
             .map(|n| Turn { role: Role::User, content: format!("Point {n}. {}", "x ".repeat(400)) })
             .collect();
 
-        let said = drafted(&asked(long)).expect("users spoke").description;
+        let said = drafted(&asked(long)).expect("users spoke").0.description;
 
         assert!(said.contains("Point 99.") && !said.contains("Point 3."), "{}", said.len());
         assert!(said.contains("kept with the ticket") && said.chars().count() < 60_000);
@@ -311,9 +333,9 @@ mod tests {
                 .collect();
             all.push(Turn { role: Role::System, content: "QQHIDDENQQ must stay".to_owned() });
             if let Some(draft) = drafted(&asked(all)) {
-                prop_assert!(!draft.description.contains("QQHIDDENQQ"));
-                prop_assert!((1..=TITLE_MAX).contains(&draft.title.chars().count()));
-                prop_assert!(draft.description.chars().count() <= DESCRIPTION_MAX);
+                prop_assert!(!draft.0.description.contains("QQHIDDENQQ"));
+                prop_assert!((1..=TITLE_MAX).contains(&draft.0.title.chars().count()));
+                prop_assert!(draft.0.description.chars().count() <= DESCRIPTION_MAX);
             }
         }
     }

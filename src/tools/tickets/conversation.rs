@@ -8,7 +8,7 @@ use crate::tickets::conversations::{CHARS_MAX, TURN_CHARS_MAX, TURNS_MAX};
 use crate::tickets::draft::{Role, Turn};
 
 /// Something that was said.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TurnInput {
     /// Who said it.

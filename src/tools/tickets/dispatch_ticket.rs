@@ -15,6 +15,7 @@ use crate::projects::git::BranchName;
 use crate::store::Tx;
 use crate::tickets::Ticket;
 use crate::tickets::dispatch::{self, DESCRIPTION_MAX, Dispatch, Dispatched, OPERATION_KEY_MAX};
+use crate::tickets::draft::model::{Draft, Said};
 use crate::tickets::duplicates::{self, Look};
 use crate::tickets::states::{Channel, Kind, PassProfile, Preset};
 use crate::tickets::ticket::Requester;
@@ -58,7 +59,8 @@ pub struct Input {
     /// not land is blocked again.
     replaces: Option<String>,
     /// What was said before this call, oldest first; 200,000 characters in all at most. Title, kind
-    /// and description are drafted from it by rule: the title is what was asked last, where it says
+    /// and description are drafted from it, by the language model where the server has one that
+    /// answers, and else by rule: the title is what was asked last, where it says
     /// itself what it is about, and else the title that was sent; the description begins with the
     /// one that was sent and adds what was asked and agreed, constraints, acceptance points and
     /// files. System turns are never quoted, secrets are taken out, and the conversation is kept
@@ -156,8 +158,10 @@ impl Tool for DispatchTicket {
         let via = cx.via();
         let seed = seed(cx, &input).await?;
         let look = look(cx, &input).await;
+        let draft = by_model(cx, &input).await?;
+        let before = Before { seed, look, draft };
         let (mut output, replaces) =
-            cx.write(move |tx, actor| file(tx, actor, via, input, seed, look)).await?;
+            cx.write(move |tx, actor| file(tx, actor, via, input, before)).await?;
         if replaces {
             output.repointed_dependents = Some(repoint::all(cx, output.ticket.id).await?);
         }
@@ -203,6 +207,35 @@ async fn look(cx: &Cx, input: &Input) -> Option<Look> {
     look.await.ok()
 }
 
+/// What the language model drafts from the conversation, where there are both. Nobody is asked for
+/// what will not be filed: a replay, or a call that the writer refuses.
+async fn by_model(cx: &Cx, input: &Input) -> Result<Option<Draft>, Fault> {
+    let (Some(drafter), Some(turns)) = (cx.drafter(), input.conversation.clone()) else {
+        return Ok(None);
+    };
+    let Ok(turns) = conversation::checked(turns) else { return Ok(None) };
+    let (title, description) = brief(input);
+    let said = Said::of(&title, &description, &turns).filter(|_| input.predrafted != Some(true));
+    let Some(said) = said else { return Ok(None) };
+    let (key, id, named) = (input.operation_key.clone(), input.project_id, input.project.clone());
+    let is_new = cx.read(move |read, actor| {
+        let key = key.as_deref().map(str::trim);
+        let is_known = dispatch::replay(read, actor.tenant, key)?.is_some();
+        Ok(!is_known && projects::resolve(read, actor, id, named.as_deref()).is_ok())
+    });
+    if !is_new.await? {
+        return Ok(None);
+    }
+    Ok(drafter.draft(said).await)
+}
+
+/// What was found out before the write.
+struct Before {
+    seed: Option<BranchName>,
+    look: Option<Look>,
+    draft: Option<Draft>,
+}
+
 /// The title and the description as they are filed.
 fn brief(input: &Input) -> (String, String) {
     let description = input.description.as_deref().unwrap_or_default();
@@ -216,9 +249,9 @@ fn file(
     actor: &Actor,
     via: &str,
     input: Input,
-    seed: Option<BranchName>,
-    look: Option<Look>,
+    before: Before,
 ) -> Result<((Output, bool), String), Fault> {
+    let Before { seed, look, draft: by_model } = before;
     // A replay is answered whatever else the call now says: the first call's ticket stands.
     if let Some(earlier) = dispatch::replay(tx, actor.tenant, input.operation_key.as_deref())? {
         if !actor.may_reach(earlier.project) {
@@ -239,7 +272,8 @@ fn file(
     let text = (&*input.title, input.description.as_deref().unwrap_or(""));
     let attached = attach::checked(tx, actor.tenant, project.id, &files, text)?;
     let seed_from_ref = seed.map(String::from);
-    let asked = Dispatch { replaces, seed_from_ref, attached, ..checked(actor, via, input)? };
+    let checked = checked(actor, via, input)?;
+    let asked = Dispatch { by_model, replaces, seed_from_ref, attached, ..checked };
     for named in &asked.depends_on {
         // Whether it is there at all is told with its place in the list, by the domain.
         match super::find_in(tx, actor, Some(project.id), named) {
@@ -305,6 +339,7 @@ fn checked(actor: &Actor, via: &str, input: Input) -> Result<Dispatch, Fault> {
         no_split: input.no_split.unwrap_or(false),
         predrafted: input.predrafted.unwrap_or(false),
         conversation: conversation::checked(input.conversation.unwrap_or_default())?,
+        by_model: None,
         source: source(via).to_owned(),
         actor: actor.label(),
     })

@@ -243,6 +243,7 @@ fn members(
             no_split: true,
             predrafted: true,
             conversation: Vec::new(),
+            by_model: None,
             source: dispatch_ticket::source(via).to_owned(),
             actor: actor.label(),
         };

@@ -207,9 +207,11 @@ INSERT INTO chain_phases (root_id, position, ticket_id, tenant_id) VALUES (
     x'00000000000000000000000000000001'
 );
 
-INSERT INTO ticket_conversations (ticket_id, tenant_id, title, description, turns) VALUES (
+INSERT INTO ticket_conversations (
+    ticket_id, tenant_id, title, description, turns, drafted_by
+) VALUES (
     x'00000000000000000000000000000008', x'00000000000000000000000000000001', 'Paint it', '',
-    '[{"role":"user","content":"Paint the widget."}]'
+    '[{"role":"user","content":"Paint the widget."}]', 'rule'
 );
 
 INSERT INTO ticket_items (

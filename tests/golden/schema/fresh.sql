@@ -385,7 +385,8 @@ CREATE TABLE ticket_conversations (
     tenant_id   BLOB NOT NULL REFERENCES tenants (id),
     title       TEXT NOT NULL,
     description TEXT NOT NULL,
-    turns       TEXT NOT NULL CHECK (json_valid(turns))
+    turns       TEXT NOT NULL CHECK (json_valid(turns)),
+    drafted_by  TEXT CHECK (drafted_by IN ('rule', 'model'))
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE ticket_dependencies (

@@ -15,6 +15,7 @@ use assay::accounts::{Plan, tenants};
 use assay::app::{App, Opening};
 use assay::base::{Clock, Entropy, Millis, RateLimit};
 use assay::web::serve;
+use assay::work::model::Endpoint;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -58,12 +59,32 @@ impl TestApp {
 
     async fn still_with(limit: RateLimit) -> Self {
         let (app, listener) = Self::open(Clock::fake(AT), limit).await;
-        let router = app.app.router(&app.shutdown);
-        tokio::spawn(serve::serve(listener, router, app.shutdown.clone()));
-        app
+        app.answer(listener)
+    }
+
+    /// The doors alone, with a language model that drafts.
+    pub(crate) async fn still_with_model(endpoint: Endpoint) -> Self {
+        let drafting = |app: App| app.drafting_with(endpoint).unwrap();
+        let (app, listener) = Self::open_as(Clock::fake(AT), RateLimit::Off, drafting).await;
+        app.answer(listener)
+    }
+
+    /// Answers at its doors, and does nothing by itself.
+    fn answer(self, listener: TcpListener) -> Self {
+        let router = self.app.router(&self.shutdown);
+        tokio::spawn(serve::serve(listener, router, self.shutdown.clone()));
+        self
     }
 
     async fn open(clock: Clock, rate_limit: RateLimit) -> (Self, TcpListener) {
+        Self::open_as(clock, rate_limit, |app| app).await
+    }
+
+    async fn open_as(
+        clock: Clock,
+        rate_limit: RateLimit,
+        change: impl FnOnce(App) -> App,
+    ) -> (Self, TcpListener) {
         let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let listen = listener.local_addr().unwrap();
@@ -81,7 +102,7 @@ impl TestApp {
         drop(rustls::crypto::ring::default_provider().install_default());
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
         let app = Self {
-            app: Arc::new(app.unwrap()),
+            app: Arc::new(change(app.unwrap())),
             url: format!("http://{listen}"),
             client,
             shutdown: CancellationToken::new(),

@@ -10,6 +10,7 @@ mod drafting;
 mod duplicates;
 mod likeness;
 mod listing;
+mod models;
 mod refusals;
 mod replacing;
 mod replay;

@@ -125,8 +125,11 @@ async fn the_conversation_of_a_ticket_stands_folded_without_what_a_model_was_tol
 
     let page = ada.get("/tickets/acme-1").await.body;
 
-    for part in ["3 turns", "Sent under the title “Header”", "keep the <strong>choice</strong>"]
-    {
+    for part in [
+        "3 turns, drafted by rule",
+        "Sent under the title “Header”",
+        "keep the <strong>choice</strong>",
+    ] {
         assert!(page.contains(part), "{part} is missing: {page}");
     }
     assert!(!page.contains("Zoe") && !page.contains("<toggle>"), "{page}");

@@ -21,7 +21,7 @@ use crate::store::Read;
 use crate::tickets::attachments::{self, Attachment};
 use crate::tickets::conversations::{self, Original};
 use crate::tickets::digest::{self, Digest};
-use crate::tickets::draft::{Role, Turn};
+use crate::tickets::draft::{DraftedBy, Role, Turn};
 use crate::tickets::node::{self, Edge, Node};
 use crate::tickets::pipeline::end::short;
 use crate::tickets::states::{AssertionState, ItemKind, NodeStatus, Pause, Status};
@@ -228,7 +228,11 @@ impl Conversation {
         };
         let turns = humane::count(original.turns.len() as u64);
         Self {
-            said: format!("{turns} turns"),
+            said: match original.drafted_by {
+                Some(DraftedBy::Rule) => format!("{turns} turns, drafted by rule"),
+                Some(DraftedBy::Model) => format!("{turns} turns, drafted by the language model"),
+                None => format!("{turns} turns"),
+            },
             title: title.cloned().unwrap_or_default(),
             turns: original.turns.iter().map(turn).collect(),
         }

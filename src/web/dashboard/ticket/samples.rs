@@ -189,7 +189,7 @@ fn relations() -> Vec<Relation> {
 fn conversation() -> Conversation {
     let turn = |who, text| SaidTurn { who, text: markdown::render(text) };
     Conversation {
-        said: "2 turns".to_owned(),
+        said: "2 turns, drafted by rule".to_owned(),
         title: "Header work".to_owned(),
         turns: vec![
             turn("User", "The header needs a **toggle** for the dark theme."),
