@@ -37,6 +37,18 @@ CREATE TABLE sessions (
 CREATE INDEX sessions_by_user ON sessions (user_id);
 CREATE INDEX sessions_by_expiry ON sessions (expires_at);
 
+-- Filters of the list of tickets that a person gave a name, as the query of its address.
+CREATE TABLE saved_views (
+    id         BLOB PRIMARY KEY CHECK (length(id) = 16),
+    tenant_id  BLOB NOT NULL REFERENCES tenants (id),
+    user_id    BLOB NOT NULL REFERENCES users (id),
+    name       TEXT NOT NULL CHECK (name <> ''),
+    name_norm  TEXT NOT NULL,
+    query      TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    UNIQUE (user_id, name_norm)
+) STRICT;
+
 -- The one-time link by which the first administrator is made. It belongs to no tenant yet.
 CREATE TABLE setup_links (
     token_hash BLOB PRIMARY KEY CHECK (length(token_hash) = 32),
@@ -142,6 +154,7 @@ CREATE INDEX categories_by_project ON categories (project_id, name_norm);
 -- n is the order of filing, and with it the order of every list. `local_name` is what a ticket was
 -- called in the call that filed a whole batch. `replaces_id` is the cancelled ticket that it
 -- refiles. `lost_parent_id` says for which parent, that did not land, the server cancelled it.
+-- `changed_at` is when it last began, ended or was filed.
 CREATE TABLE tickets (
     n                     INTEGER PRIMARY KEY,
     id                    BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
@@ -193,6 +206,8 @@ CREATE TABLE tickets (
     created_at            INTEGER NOT NULL,
     started_at            INTEGER,
     completed_at          INTEGER,
+    changed_at            INTEGER GENERATED ALWAYS AS
+                              (coalesce(completed_at, started_at, created_at)) VIRTUAL,
     UNIQUE (project_id, seq),
     CHECK ((completed_at IS NOT NULL) = (status IN ('succeeded', 'failed', 'timeout', 'cancelled')))
 ) STRICT;
@@ -200,7 +215,9 @@ CREATE UNIQUE INDEX tickets_by_operation_key ON tickets (tenant_id, operation_ke
     WHERE operation_key IS NOT NULL;
 CREATE INDEX tickets_by_tenant ON tickets (tenant_id);
 CREATE INDEX tickets_by_tenant_status ON tickets (tenant_id, status);
+CREATE INDEX tickets_by_change ON tickets (tenant_id, changed_at);
 CREATE INDEX tickets_by_project ON tickets (project_id);
+CREATE INDEX tickets_by_project_change ON tickets (project_id, changed_at);
 CREATE INDEX tickets_by_project_status ON tickets (project_id, status);
 CREATE INDEX tickets_by_category ON tickets (category_id) WHERE category_id IS NOT NULL;
 CREATE INDEX tickets_by_category_status ON tickets (category_id, status)

@@ -20,6 +20,8 @@ kinds! {
     Tenant => TenantId;
     /// A person with a login.
     User => UserId;
+    /// A named filter of somebody's list of tickets.
+    SavedView => SavedViewId;
     /// An API key.
     Key => KeyId;
     /// A project.

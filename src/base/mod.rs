@@ -20,8 +20,8 @@ pub use fault::{Code, Fault, Issue, NextAction};
 pub use id::{Entropy, Id};
 pub use ids::{
     AssertionId, AttachmentId, BootId, CategoryId, ClaimId, EnvironmentId, JobId, KeyId, LandingId,
-    MessageId, NodeId, ProjectId, ProofId, QuestionId, RequestId, RunId, ScopeId, TenantId,
-    TicketId, UserId, WebhookId,
+    MessageId, NodeId, ProjectId, ProofId, QuestionId, RequestId, RunId, SavedViewId, ScopeId,
+    TenantId, TicketId, UserId, WebhookId,
 };
 pub use network::Network;
 pub use rate_limit::RateLimit;

@@ -4,7 +4,7 @@ use super::draft::model::Draft;
 use super::draft::{self, Turn};
 use super::duplicates::{self, Duplicate, Look};
 use super::pipeline::{self, plan};
-use super::states::{Kind, Origin, PassProfile, Preset, Status};
+use super::states::{Kind, NodeKind, Origin, PassProfile, Preset, Status};
 use super::ticket::{self, Requester, Ticket};
 use super::timeline::{self, Happened, Line};
 use super::{attachments, chain, classify, conversations, dependencies, node, reference};
@@ -327,15 +327,14 @@ const fn origin(project: &Project) -> Origin {
     }
 }
 
-fn add_graph(
-    tx: &mut Tx<'_>,
+/// The nodes of the first graph of a ticket, in their order.
+pub(super) fn planned(
     project: &Project,
-    ticket: TicketId,
     asked: &Dispatch,
     kind: Kind,
     parents: usize,
-) -> Result<(), Fault> {
-    let planned = plan::plan(&plan::Asked {
+) -> Vec<NodeKind> {
+    plan::plan(&plan::Asked {
         kind,
         preset: asked.preset,
         passes: asked.pass_profile,
@@ -344,7 +343,18 @@ fn add_graph(
         parents,
         pipeline: project.settings.pipeline,
         looks_at_deployment: project.settings.landing.deploy_verify.is_some(),
-    });
+    })
+}
+
+fn add_graph(
+    tx: &mut Tx<'_>,
+    project: &Project,
+    ticket: TicketId,
+    asked: &Dispatch,
+    kind: Kind,
+    parents: usize,
+) -> Result<(), Fault> {
+    let planned = planned(project, asked, kind, parents);
     let mut before = Vec::new();
     for (index, kind) in (1_i64..).zip(planned) {
         let added = node::add(

@@ -4,6 +4,7 @@
 
 pub mod attachments;
 pub mod batch;
+pub mod browse;
 pub mod chain;
 pub mod children;
 pub mod claims;
@@ -17,6 +18,7 @@ pub mod dispatch;
 pub mod draft;
 pub mod duplicates;
 pub mod editors;
+pub mod estimate;
 pub mod forgotten;
 pub mod indexing;
 pub mod jobs;

@@ -14,13 +14,14 @@ use rust_embed::RustEmbed;
 use super::page;
 
 /// The parts of the style sheet in the order they apply. They are one file on the wire.
-const STYLE: [&str; 6] = [
+const STYLE: [&str; 7] = [
     "css/tokens.css",
     "css/base.css",
     "css/frame.css",
     "css/parts.css",
     "css/writing.css",
     "css/pages.css",
+    "css/tickets.css",
 ];
 
 /// The shapes that pages refer to by `#i-…`, written into each page once. They are part of the

@@ -10,6 +10,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 
 use super::dashboard::error::ErrorPage;
+use super::dashboard::new_ticket;
 use super::page::PageWith;
 use super::reading;
 use super::site::Site;
@@ -51,7 +52,9 @@ pub async fn layer(State(site): State<Site>, request: Request, next: Next) -> Re
     let (parts, body) = request.into_parts();
     let id = site.request_id(&parts);
     let read = if parts.method == Method::POST {
-        reading::collect(&parts.headers, body, FORM_MAX).await
+        let has_files = new_ticket::takes_files(&parts, &site).await;
+        let max = if has_files { new_ticket::FORM_MAX } else { FORM_MAX };
+        reading::collect(&parts.headers, body, max).await
     } else {
         Ok(Bytes::new())
     };
@@ -81,10 +84,11 @@ pub async fn layer(State(site): State<Site>, request: Request, next: Next) -> Re
 }
 
 /// Whether it is a refusal of the framework's own: of a method, or of a form that cannot be read.
+/// What a script of ours is told is JSON.
 fn is_bare(response: &Response) -> bool {
     let kind = response.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-    let is_page = kind.is_some_and(|kind| kind.starts_with("text/html"));
-    response.status().is_client_error() && !is_page
+    let is_ours = |kind: &str| kind.starts_with("text/html") || kind == "application/json";
+    response.status().is_client_error() && !kind.is_some_and(is_ours)
 }
 
 fn page(status: StatusCode, said: &str, id: RequestId) -> Response {

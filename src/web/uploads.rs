@@ -39,7 +39,7 @@ pub struct Uploading {
 
 /// What came.
 #[derive(Serialize)]
-struct Taken {
+pub(super) struct Taken {
     job_id: TicketId,
     key: String,
     size_bytes: u64,
@@ -67,7 +67,13 @@ pub async fn enter(
 }
 
 impl Uploading {
-    async fn take(&self, headers: &HeaderMap, token: &str, body: Body) -> Result<Taken, Fault> {
+    /// Takes the file that is expected at the address.
+    pub(super) async fn take(
+        &self,
+        headers: &HeaderMap,
+        token: &str,
+        body: Body,
+    ) -> Result<Taken, Fault> {
         let file = match self.expected(headers, token).await {
             Ok(file) => file,
             Err(fault) => {

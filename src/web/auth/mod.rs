@@ -6,4 +6,5 @@ mod visitor;
 
 pub use cookie::Cookies;
 pub use guest::Guest;
+pub(super) use visitor::is_signed_in;
 pub use visitor::{Anyone, Visitor};

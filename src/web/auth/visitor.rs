@@ -92,6 +92,11 @@ async fn recognise(parts: &Parts, site: &Site) -> Result<Option<Visitor>, Fault>
     Ok(Some(Visitor { logged: Arc::new(logged), request: site.request_id(parts) }))
 }
 
+/// Whether a request comes with a login that holds.
+pub(in crate::web) async fn is_signed_in(parts: &Parts, site: &Site) -> bool {
+    matches!(recognise(parts, site).await, Ok(Some(_)))
+}
+
 impl FromRequestParts<Site> for Visitor {
     type Rejection = Response;
 

@@ -31,6 +31,8 @@ const WHY_CHARS: usize = 160;
 #[template(path = "home.html")]
 pub(super) struct HomePage {
     shell: Shell,
+    /// Whether the reader may ask for tickets.
+    can_ask: bool,
     start: Option<Vec<Step>>,
     gauges: Vec<Gauge>,
     waits: Vec<Wait>,
@@ -122,6 +124,7 @@ impl HomePage {
         let running = newest(Status::Running)?;
         let waits = waits(read, actor, now)?;
         Ok(Self {
+            can_ask: actor.can_write(),
             gauges: gauges(count),
             waits_more: waits_more(&waits, count),
             waits,
@@ -138,6 +141,7 @@ impl HomePage {
     fn bare(shell: Shell) -> Self {
         Self {
             shell,
+            can_ask: false,
             start: None,
             gauges: Vec::new(),
             waits: Vec::new(),
@@ -330,6 +334,7 @@ fn repository_step(project: Option<&Project>, state: &'static str) -> Step {
 impl HomePage {
     pub(super) fn sample() -> Self {
         Self {
+            can_ask: true,
             gauges: gauges(|status| match status {
                 Status::Failed => 0,
                 Status::Succeeded => 1_204,

@@ -11,6 +11,7 @@ mod home;
 mod keys;
 mod login;
 mod marks;
+pub(super) mod new_ticket;
 mod node_log;
 mod parts;
 mod project;
@@ -38,6 +39,12 @@ pub fn routes(site: Site) -> Router {
         .route("/login", get(login::show).post(login::submit))
         .route("/logout", post(login::leave))
         .route("/tickets", get(tickets::show))
+        .route("/tickets/new", get(new_ticket::show).post(new_ticket::submit))
+        .route("/tickets/new/files", post(new_ticket::announce_file))
+        .route("/tickets/suggest", get(new_ticket::suggest))
+        .route("/tickets/bulk", post(tickets::submit_bulk))
+        .route("/tickets/views", post(tickets::save_view))
+        .route("/tickets/views/change", post(tickets::change_view))
         .route("/tickets/{ticket}", get(ticket::show))
         .route("/tickets/{ticket}/cancel", post(ticket::cancel))
         .route("/tickets/{ticket}/retry", post(ticket::retry))
@@ -85,6 +92,7 @@ mod tests {
             ("keys", render(&keys::KeysPage::sample())),
             ("keys_fresh", render(&keys::KeysPage::sample_fresh())),
             ("login", render(&login::LoginPage::sample())),
+            ("new_ticket", render(&new_ticket::NewTicketPage::sample())),
             ("node_log", render(&node_log::NodeLogPage::sample())),
             ("project", render(&project::ProjectPage::sample())),
             ("projects", render(&projects::ProjectsPage::sample())),
@@ -95,6 +103,8 @@ mod tests {
             ("setup", render(&setup::SetupPage::sample())),
             ("setup_used", setup::SetupPage::sample_used().render().unwrap()),
             ("tickets", render(&tickets::TicketsPage::sample())),
+            ("tickets_board", render(&tickets::TicketsPage::sample_board())),
+            ("tickets_bulk", render(&tickets::BulkPage::sample())),
             ("tickets_empty", render(&tickets::TicketsPage::sample_empty())),
         ];
         for (name, page) in ticket::TicketPage::samples() {

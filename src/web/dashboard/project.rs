@@ -33,6 +33,8 @@ pub(super) struct ProjectPage {
     key: String,
     name: String,
     tickets_href: String,
+    /// Where a ticket of it is asked for, for those who may.
+    new_ticket_href: Option<String>,
     /// `Ready for tickets`, or how many things are in the way.
     health_said: String,
     checks: Vec<Check>,
@@ -94,6 +96,7 @@ pub(super) async fn load(
     visitor: Visitor,
     slug: String,
 ) -> Result<ProjectPage, Fault> {
+    let can_ask = visitor.actor().can_write();
     let (project, webhooks, shell) = visitor
         .read(site, move |read, visitor| {
             let project = projects::named(read, visitor.actor(), &slug)?;
@@ -106,7 +109,8 @@ pub(super) async fn load(
     let missing = agents::not_found(&project.settings.agents.profiles);
     let health = health.with_missing(&project, &missing);
     let page = ProjectPage::of(shell, &project, repository.as_ref(), &health);
-    Ok(ProjectPage { webhooks, ..page })
+    let ask = || format!("/tickets/new?project={}", in_query(&project.slug));
+    Ok(ProjectPage { webhooks, new_ticket_href: can_ask.then(ask), ..page })
 }
 
 /// What is found at the repository; `None` where there is none, or where it does not answer.
@@ -130,6 +134,7 @@ impl ProjectPage {
             key: name.to_owned(),
             name: project.name.clone(),
             tickets_href: format!("/tickets?project={}", in_query(&project.slug)),
+            new_ticket_href: None,
             health_said: match health.blockers.len() {
                 0 => "Ready for tickets.".to_owned(),
                 1 => "One thing is in the way of tickets.".to_owned(),
@@ -273,6 +278,7 @@ impl ProjectPage {
             key: "ACME".to_owned(),
             name: "Acme Widgets".to_owned(),
             tickets_href: "/tickets?project=acme-widgets".to_owned(),
+            new_ticket_href: Some("/tickets/new?project=acme-widgets".to_owned()),
             health_said: "One thing is in the way".to_owned(),
             checks: vec![
                 check("ok", "Repository", "main is at 99ab81c0f2.", ""),

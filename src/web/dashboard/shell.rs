@@ -64,6 +64,11 @@ impl Notice {
             "webhook-on" => "The webhook is on.",
             "webhook-off" => "The webhook is off. It is told nothing until it is on again.",
             "webhook-sent" => "It is on its way. Load the page again to see how it went.",
+            "filed" => "The ticket is filed. It starts as soon as its turn comes.",
+            "split" => "The brief was split: this is the first of a chain of tickets.",
+            "view-saved" => "The view is saved. It stands above the list.",
+            "view-renamed" => "The view has its new name.",
+            "view-removed" => "The view is removed. The tickets are as they were.",
             "revoked" => "The key is revoked. Calls with it are refused from now on.",
             _ => return None,
         };

@@ -23,6 +23,13 @@ INSERT INTO sessions (
     '127.0.0.1', 3, 3, 9
 );
 
+INSERT INTO saved_views (
+    id, tenant_id, user_id, name, name_norm, query, created_at
+) VALUES (
+    x'00000000000000000000000000000021', x'00000000000000000000000000000001',
+    x'00000000000000000000000000000002', 'My failures', 'my failures', 'status=failed', 3
+);
+
 INSERT INTO setup_links (
     token_hash, created_at, expires_at, used_at
 ) VALUES (

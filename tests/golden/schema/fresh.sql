@@ -352,6 +352,16 @@ CREATE TABLE secret_links (
     expires_at  INTEGER NOT NULL,
     used_at     INTEGER
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE saved_views (
+    id         BLOB PRIMARY KEY CHECK (length(id) = 16),
+    tenant_id  BLOB NOT NULL REFERENCES tenants (id),
+    user_id    BLOB NOT NULL REFERENCES users (id),
+    name       TEXT NOT NULL CHECK (name <> ''),
+    name_norm  TEXT NOT NULL,
+    query      TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    UNIQUE (user_id, name_norm)
+) STRICT;
 
 CREATE TABLE sessions (
     token_hash   BLOB PRIMARY KEY CHECK (length(token_hash) = 32),
@@ -514,6 +524,8 @@ CREATE TABLE tickets (
     created_at            INTEGER NOT NULL,
     started_at            INTEGER,
     completed_at          INTEGER,
+    changed_at            INTEGER GENERATED ALWAYS AS
+                              (coalesce(completed_at, started_at, created_at)) VIRTUAL,
     UNIQUE (project_id, seq),
     CHECK ((completed_at IS NOT NULL) = (status IN ('succeeded', 'failed', 'timeout', 'cancelled')))
 ) STRICT;
@@ -663,10 +675,14 @@ CREATE INDEX tickets_by_category ON tickets (category_id) WHERE category_id IS N
 CREATE INDEX tickets_by_category_status ON tickets (category_id, status)
     WHERE category_id IS NOT NULL;
 
+CREATE INDEX tickets_by_change ON tickets (tenant_id, changed_at);
+
 CREATE UNIQUE INDEX tickets_by_operation_key ON tickets (tenant_id, operation_key)
     WHERE operation_key IS NOT NULL;
 
 CREATE INDEX tickets_by_project ON tickets (project_id);
+
+CREATE INDEX tickets_by_project_change ON tickets (project_id, changed_at);
 
 CREATE INDEX tickets_by_project_status ON tickets (project_id, status);
 

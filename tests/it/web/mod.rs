@@ -1,6 +1,9 @@
 //! The dashboard as a browser sees it: cookies, forms, pages, and the stream of changes.
 
+mod asking;
+mod board;
 mod doors;
+mod list;
 mod live;
 mod pages;
 mod tickets;
