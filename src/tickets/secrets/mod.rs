@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(taken("whsec_12345\r\n").unwrap(), "whsec_12345");
         assert_eq!(taken("\n-----BEGIN X\r\nabc\r\n-----END X\n").unwrap().lines().count(), 3);
         assert_eq!(taken(" two words ").unwrap(), " two words ");
-        for bad in ["", " \n\t", "short", "\n\n", "with\0zero\0byte", &"x".repeat(VALUE_MAX + 1)] {
+        for bad in ["", " \n\t", "abc12", "\n\n", "with\0zero\0byte", &"x".repeat(VALUE_MAX + 1)] {
             let fault = value(bad).expect_err(bad);
             assert_eq!(fault.issues[0].path, "value");
             assert!(bad.trim().is_empty() || !fault.message.contains(bad), "{fault}");
