@@ -30,8 +30,11 @@ echo "$ASSAY_NODE of $ASSAY_TICKET"
 case $ASSAY_NODE in
 implement) ;;
 merge_repair)
-    grep -v -e '^<<<<<<<' -e '^=======' -e '^>>>>>>>' shared.txt >"$STAGE/joined-$ASSAY_TICKET"
-    mv "$STAGE/joined-$ASSAY_TICKET" shared.txt
+    joined="$STAGE/joined-$ASSAY_TICKET"
+    for file in $(git diff --name-only --diff-filter=U); do
+        grep -v -e '^<<<<<<<' -e '^=======' -e '^>>>>>>>' "$file" >"$joined"
+        mv "$joined" "$file"
+    done
     exit ;;
 *) exit ;;
 esac
@@ -48,10 +51,12 @@ hangs) while :; do sleep 60; done ;;
 clashes)
     : >"$STAGE/began-$number"
     tries=0
-    until [ -e "$STAGE/began-$other" ] || [ $tries -ge 100 ]; do
+    until [ -e "$STAGE/began-$other" ] || [ $tries -ge 20 ]; do
         echo "waits for $other"; sleep 0.1; tries=$((tries + 1))
     done
-    echo "$number" >shared.txt ;;
+    [ "$number" -lt "$other" ] && line=$number || line=$other
+    mkdir -p shared
+    echo "$number" >"shared/$line.txt" ;;
 esac
 "#;
 
@@ -199,7 +204,7 @@ fn furnish(tx: &mut Tx<'_>, root: &Path) -> Result<String, Fault> {
     profile.idle_timeout_secs = SILENCE_SECS;
     let mut settings = Settings::default();
     settings.agents.profiles.insert("script".to_owned(), profile);
-    let unmarked = "! grep -qs '^<<<<<<<' shared.txt".to_owned();
+    let unmarked = "! grep -qrs '^<<<<<<<' shared".to_owned();
     settings.verify.push(VerifyCommand::new("no mark of a conflict", unmarked));
     settings.limits.concurrency = PLACES;
     settings.clean_up.keep_failed_hours = 1;
