@@ -22,6 +22,12 @@ FROM   jobs
 WHERE  id = :id AND tenant_id IS :tenant
 LIMIT  1;
 
+-- name: payload
+SELECT payload
+FROM   jobs
+WHERE  id = :id AND tenant_id IS :tenant AND kind = :kind
+LIMIT  1;
+
 -- name: list
 -- The newest first.
 SELECT id, tenant_id, kind, state, attempt, max_attempts, run_at, cancel_asked, progress, result,
@@ -99,7 +105,7 @@ SET    state = iif(again, 'ready', 'done'), finished_at = iif(again, NULL, :now)
        result = iif(again, NULL, :result), recovered = 0,
        cancel_asked = iif(again, NULL, cancel_asked), boot_id = NULL, lease_until = NULL
 WHERE  id = :id AND state = 'running' AND claims = :claims AND boot_id = :boot
-RETURNING state;
+RETURNING state, tenant_id;
 
 -- name: fail
 -- cross-tenant: the claim names one job

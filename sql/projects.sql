@@ -80,6 +80,20 @@ UPDATE environments
 SET    base_url = :base_url
 WHERE  tenant_id = :tenant AND project_id = :project AND is_default = 1;
 
+-- name: change_environment
+UPDATE environments
+SET    name = :name, slug = :slug, base_url = :base_url, is_default = :is_default
+WHERE  tenant_id = :tenant AND project_id = :project AND id = :id;
+
+-- name: park_environments
+-- Frees every name and the default, for the statements that follow.
+UPDATE environments
+SET    slug = lower(hex(id)), is_default = 0
+WHERE  tenant_id = :tenant AND project_id = :project;
+
+-- name: delete_environment
+DELETE FROM environments WHERE tenant_id = :tenant AND project_id = :project AND id = :id;
+
 -- name: create_category
 INSERT INTO categories (id, tenant_id, project_id, name, name_norm, created_at)
 VALUES (:id, :tenant, :project, :name, :name_norm, :now);

@@ -39,6 +39,11 @@ pub enum Event {
     },
     /// A job became ready, or its time changed.
     JobReady,
+    /// A job of a tenant is done, or ready once more.
+    JobEnded {
+        /// Whose it is.
+        tenant: Uuid,
+    },
     /// A running job was asked to stop.
     JobCancelled {
         /// The job.

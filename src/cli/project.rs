@@ -278,12 +278,11 @@ fn set(text: String, settings: Vec<Setting>, flags: &Flags) -> Done {
     let actor = workspace.actor()?;
     let changes = settings.into_iter().map(Setting::load).collect::<Result<Vec<_>, _>>()?;
     let project = workspace.write(move |tx| {
-        let mut project = projects::named(tx, &actor, &text)?;
-        let mut verify_begun = false;
-        for change in changes {
-            change.apply(&mut project, &mut verify_begun)?;
-        }
-        let project = projects::save(tx, project)?;
+        let project = projects::named(tx, &actor, &text)?;
+        let project = projects::change(tx, project, None, |project| {
+            let mut verify_begun = false;
+            changes.into_iter().try_for_each(|one| one.apply(project, &mut verify_begun))
+        })?;
         record(tx, &actor, "update_project", project.short_name())?;
         Ok(project)
     })?;

@@ -154,7 +154,13 @@ pub fn finish(
         ":result": result,
         ":now": tx.now(),
     };
-    tx.find(sql!("jobs.sql", "finish"), ended, state)
+    let ended = tx.find(sql!("jobs.sql", "finish"), ended, |row| {
+        Ok((state(row)?, row.get::<Option<TenantId>>("tenant_id")?))
+    })?;
+    if let Some((_, Some(tenant))) = ended {
+        tx.emit(Event::JobEnded { tenant: tenant.uuid() });
+    }
+    Ok(ended.map(|(state, _)| state))
 }
 
 /// Ends the job as failed, or as cancelled where that was asked for. `None` where the claim is

@@ -27,7 +27,7 @@ pub use backoff::backoff;
 pub use ctx::{Ctx, Stop};
 pub use job::{Enqueue, Enqueued, Failure, Job, JobError, JobRecord, Priority, Progress, State};
 pub use queue::{
-    Backlog, Cancelled, KindBacklog, backlog, cancel, enqueue, enqueue_now, find, list,
+    Backlog, Cancelled, KindBacklog, asked, backlog, cancel, enqueue, enqueue_now, find, list,
 };
 pub use registry::{Ending, Registry};
 pub use worker::{Health, Options, Setup, Worker};

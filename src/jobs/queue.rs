@@ -97,6 +97,17 @@ pub fn find(
     read.find(sql!("jobs.sql", "find"), params! { ":tenant": tenant, ":id": id }, record)
 }
 
+/// What a tenant's job of a kind was asked to do; `None` where there is no such job.
+pub fn asked<J: Job>(
+    read: &Read<'_>,
+    tenant: impl Into<Option<TenantId>>,
+    id: JobId,
+) -> Result<Option<J>, Fault> {
+    let tenant: Option<TenantId> = tenant.into();
+    let of = params! { ":tenant": tenant, ":id": id, ":kind": J::KIND };
+    read.find(sql!("jobs.sql", "payload"), of, |row| row.json("payload"))
+}
+
 /// The tenant's newest jobs in one state: at most `limit`, and never more than 200.
 pub fn list(
     read: &Read<'_>,

@@ -2,6 +2,7 @@
 
 pub mod agents;
 pub mod categories;
+pub mod change;
 pub mod dispatching;
 pub mod environments;
 pub mod git;
@@ -11,8 +12,10 @@ mod project;
 mod resolve;
 pub mod settings;
 pub mod steps;
+pub mod tries;
 
 pub use categories::Category;
+pub use change::change;
 pub use environments::Environment;
 pub use project::{LIST_MAX, NewProject, Project, create, find, list, next_number, save};
 pub use resolve::{get, named, resolve};

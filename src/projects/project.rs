@@ -1,5 +1,7 @@
 //! The project itself: its row, its names, its number of tickets.
 
+use std::time::Duration;
+
 use super::environments;
 use super::git::{BranchName, Location};
 use super::settings::Settings;
@@ -15,6 +17,9 @@ pub const LIST_MAX: usize = 100;
 
 /// The most characters of a key; what `sql/schema` allows.
 const KEY_MAX: usize = 12;
+
+/// Slugs that no project has: pages of the dashboard have these addresses.
+const RESERVED_SLUGS: [&str; 1] = ["new"];
 
 /// A site and, where it has one, the repository that its tickets change.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -174,10 +179,12 @@ pub fn create(tx: &mut Tx<'_>, tenant: TenantId, new: NewProject<'_>) -> Result<
 }
 
 /// Writes a project whose texts or settings were changed, and returns it as it now stands. Id,
-/// tenant, slug and key stay as they are.
+/// tenant, slug and key stay as they are. Who changes what somebody has read uses
+/// [`super::change`].
 pub fn save(tx: &mut Tx<'_>, project: Project) -> Result<Project, Fault> {
     let mut project = project.checked()?;
-    project.updated_at = tx.now();
+    // Never twice the same, so that it tells one version from the next.
+    project.updated_at = tx.now().max(project.updated_at.plus(Duration::from_millis(1)));
     tx.run_one(
         sql!("projects.sql", "save"),
         params! {
@@ -281,6 +288,9 @@ fn free_slug(read: &Read<'_>, tenant: TenantId, name: &str, key: &str) -> Result
         stem => stem,
     };
     first_free(&stem, "-", |slug| {
+        if RESERVED_SLUGS.contains(&slug) {
+            return Ok(true);
+        }
         let params = params! { ":tenant": tenant, ":slug": slug };
         let taken =
             read.find(sql!("projects.sql", "slug_taken"), params, |row| row.get("taken"))?;

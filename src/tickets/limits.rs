@@ -189,19 +189,24 @@ pub(super) fn add(tx: &mut Tx<'_>, node: &Node, left: &Left) -> Result<(), Fault
     )
 }
 
+/// What a project has used in this month: tokens, and cost in millionths of a US dollar.
+pub fn spent(read: &Read<'_>, project: &Project) -> Result<(u64, u64), Fault> {
+    let month = month(read.now());
+    let of = params! { ":tenant": project.tenant, ":project": project.id, ":month": month };
+    let used = read.find(sql!("limits.sql", "month"), of, |row| {
+        Ok((row.unsigned("tokens")?, row.unsigned("cost_micros")?))
+    })?;
+    Ok(used.unwrap_or_default())
+}
+
 /// Whether a project has used its month up, with the figures.
 pub fn month_crossed(read: &Read<'_>, project: &Project) -> Result<Option<String>, Fault> {
     let limit = &project.settings.limits.project_month;
     if limit.tokens.is_none() && limit.cost_usd.is_none() {
         return Ok(None);
     }
-    let month = month(read.now());
-    let of = params! { ":tenant": project.tenant, ":project": project.id, ":month": month };
-    let used = read.find(sql!("limits.sql", "month"), of, |row| {
-        Ok((row.unsigned("tokens")?, row.unsigned("cost_micros")?))
-    })?;
-    let (tokens, cost) = used.unwrap_or_default();
-    let name = project.short_name();
+    let (tokens, cost) = spent(read, project)?;
+    let (month, name) = (month(read.now()), project.short_name());
     if let Some(most) = limit.tokens.filter(|most| tokens >= *most) {
         let said = format!("{name} has used {tokens} of {most} tokens in {month}");
         return Ok(Some(format!("{said} (limits.projectMonth).")));

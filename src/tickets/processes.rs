@@ -19,11 +19,11 @@ pub struct Recorded {
     pub started: u64,
 }
 
-/// Records a process before it is let go.
+/// Records a process before it is let go, with the node that it runs for, if it is of one.
 pub fn record(
     tx: &mut Tx<'_>,
     tenant: TenantId,
-    node: NodeId,
+    node: Option<NodeId>,
     boot: BootId,
     process: &Recorded,
 ) -> Result<(), Fault> {

@@ -44,6 +44,8 @@ impl Registry {
             Entry::of::<projects::ListProjects>(),
             Entry::of::<projects::GetProject>(),
             Entry::of::<projects::CreateProject>(),
+            Entry::of::<projects::UpdateProject>(),
+            Entry::of::<projects::TryAgent>(),
         ])
     }
 

@@ -14,7 +14,7 @@ use rust_embed::RustEmbed;
 use super::page;
 
 /// The parts of the style sheet in the order they apply. They are one file on the wire.
-const STYLE: [&str; 7] = [
+const STYLE: [&str; 8] = [
     "css/tokens.css",
     "css/base.css",
     "css/frame.css",
@@ -22,6 +22,7 @@ const STYLE: [&str; 7] = [
     "css/writing.css",
     "css/pages.css",
     "css/tickets.css",
+    "css/projects.css",
 ];
 
 /// The shapes that pages refer to by `#i-…`, written into each page once. They are part of the

@@ -89,6 +89,15 @@ pub fn counted(number: u64, one: &str, several: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { several })
 }
 
+/// Millionths of a dollar as `$1.23`, or `$0.004` where it is less than a cent.
+#[must_use]
+pub fn dollars(micros: u64) -> String {
+    if micros < 10_000 {
+        return format!("$0.{:04}", micros / 100);
+    }
+    format!("${}.{:02}", micros / 1_000_000, micros % 1_000_000 / 10_000)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,5 +131,12 @@ mod tests {
         assert_eq!(size(1_450), "1.4 kB");
         assert_eq!(size(u64::MAX), "18.4 EB");
         assert_eq!(counted(1, "ticket", "tickets"), "1 ticket");
+    }
+
+    #[test]
+    fn a_cost_is_said_in_dollars() {
+        assert_eq!(dollars(1_234_567), "$1.23");
+        assert_eq!(dollars(45_000), "$0.04");
+        assert_eq!(dollars(4_200), "$0.0042");
     }
 }

@@ -124,7 +124,9 @@ impl Stream {
             Event::Ticket { tenant, ticket } => {
                 *tenant == self.tenant && self.ticket.is_none_or(|own| own == *ticket)
             }
-            Event::Project { tenant, .. } => *tenant == self.tenant && self.ticket.is_none(),
+            Event::Project { tenant, .. } | Event::JobEnded { tenant } => {
+                *tenant == self.tenant && self.ticket.is_none()
+            }
             Event::Log { .. } | Event::JobReady | Event::JobCancelled { .. } => false,
         }
     }

@@ -57,7 +57,7 @@ pub(super) async fn run(
     let run: RunId = env.entropy.id(env.clock.now());
     let given = Given { key, secrets };
     let launch = launch(env, task, desk, &profile, given, run, &log).await?;
-    let ended = recorded::run(env, ctx, task, run, launch).await;
+    let ended = recorded::run(env, ctx, (task.tenant, Some(task.node.id)), run, launch).await;
     let (hash, lines) = log.keep(env, ctx).await;
     let ended = ended?;
     let mut left = left(&ended);

@@ -105,7 +105,7 @@ pub(super) async fn run(
     let launch = launch(env, task, line, run, lines, redactor);
     let folder = launch.folder.clone();
     let copied = tokio::spawn(copy(waiting, log.lines(), shown));
-    let ended = recorded::run(env, ctx, task, run, launch).await;
+    let ended = recorded::run(env, ctx, (task.tenant, Some(task.node.id)), run, launch).await;
     remove_folder(&folder).await;
     let output = copied.await.map_err(Fault::internal)?;
     let ended = ended?;

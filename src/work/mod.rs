@@ -27,6 +27,7 @@ mod sweep_tickets;
 mod sweep_uploads;
 mod sweep_webhooks;
 mod tell_webhook;
+mod try_agent;
 mod verify_node;
 pub mod webhook_body;
 mod workspace;
@@ -40,8 +41,10 @@ pub use orphans::{end_orphans, remove_runs};
 
 use crate::accounts;
 use crate::base::Fault;
+use crate::events::Event;
 use crate::jobs::{Ending, JobError, Registry};
 use crate::notices::TellWebhook;
+use crate::projects::tries::TryAgent;
 use crate::store::Tx;
 use crate::tickets::jobs::{RunNode, SweepTickets};
 use crate::tickets::node;
@@ -56,7 +59,8 @@ const SERVER_STOPS: &str = "the server stops, and its next start goes on";
 /// Everything that background work does, by kind.
 #[must_use]
 pub fn registry(env: &Arc<Env>) -> Registry {
-    let (nodes, webhooks, sweeps) = (env.clone(), env.clone(), env.clone());
+    let (nodes, webhooks) = (env.clone(), env.clone());
+    let (sweeps, tries) = (env.clone(), env.clone());
     Registry::new()
         .on(move |ctx, job: RunNode| {
             let env = nodes.clone();
@@ -81,6 +85,14 @@ pub fn registry(env: &Arc<Env>) -> Registry {
             }
         })
         .every::<SweepTickets>(SWEEP_EVERY)
+        .on(move |ctx, job: TryAgent| {
+            let env = tries.clone();
+            async move { try_agent::run(&env, &ctx, job).await }
+        })
+        .at_end::<TryAgent, _>(|tx, job, _| {
+            tx.emit(Event::JobEnded { tenant: job.tenant.uuid() });
+            Ok(())
+        })
 }
 
 /// A node whose job was given up has failed, and one whose job was handed back starts again,

@@ -2,22 +2,21 @@
 
 use super::env::Env;
 use super::insist::insist;
-use super::run_node::Task;
-use crate::base::{Fault, RunId};
+use crate::base::{Fault, NodeId, RunId, TenantId};
 use crate::jobs::Ctx;
 use crate::tickets::processes::{self, Recorded};
 use crate::tickets::runner::{self, Ended, Launch, ProcessId};
 
-/// Runs an agent or a check to its end. What it came to is given back even where the record could
+/// Runs an agent or a check to its end, for a node where it is of one. What it came to is given back even where the record could
 /// not be cleared: the next start finds the process gone, and clears it.
 pub(super) async fn run(
     env: &Env,
     ctx: &Ctx,
-    task: &Task,
+    (tenant, node): (TenantId, Option<NodeId>),
     run: RunId,
     launch: Launch,
 ) -> Result<Ended, Fault> {
-    let (db, boot, tenant, node) = (env.db.clone(), env.boot, task.tenant, task.node.id);
+    let (db, boot) = (env.db.clone(), env.boot);
     let record = move |process: ProcessId| async move {
         let recorded = Recorded { run, pid: process.pid, started: process.started };
         db.write(move |tx| processes::record(tx, tenant, node, boot, &recorded)).await

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::get_project::EnvironmentWire;
-use crate::accounts::{Actor, Feature, Reach};
-use crate::base::{Code, Fault, ProjectId};
+use crate::accounts::{Actor, Feature};
+use crate::base::{Fault, ProjectId};
 use crate::projects::agents::Profile;
 use crate::projects::settings::{Settings, VerifyCommand};
 use crate::projects::{self, NewProject, environments};
@@ -67,7 +67,7 @@ impl Tool for CreateProject {
     const NAME: &'static str = "create_project";
     const TITLE: &'static str = "Create a project";
     const ABOUT: &'static str = "Makes a project. With a repository, an agent and a check it is \
-        ready for tickets at once; each can be set later with `assay project set`. `get_project` \
+        ready for tickets at once; each can be set later with `update_project`. `get_project` \
         says what is still missing. Send `confirm: true`. A key that is limited to some projects \
         cannot make one.";
     const FAMILY: Family = Family::Projects;
@@ -101,10 +101,7 @@ impl Tool for CreateProject {
 }
 
 fn create(tx: &mut Tx<'_>, actor: &Actor, input: &Input) -> Result<Output, Fault> {
-    if matches!(actor.reach, Reach::Only(_)) {
-        let message = "This key is limited to some projects and cannot make another.";
-        return Err(Fault::new(Code::ScopeDenied, message));
-    }
+    super::check_may_manage(actor)?;
     let project = projects::create(
         tx,
         actor.tenant,

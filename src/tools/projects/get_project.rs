@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::accounts::Actor;
 use crate::base::{EnvironmentId, Fault, ProjectId};
@@ -57,6 +58,18 @@ pub struct Output {
     environments: Vec<EnvironmentWire>,
     /// Whether tickets can be done, and what stops them.
     health: HealthWire,
+    /// When anything of it last changed. `update_project` takes it as `seenUpdatedAt`.
+    updated_at: String,
+    /// The whole settings document, for who may change it.
+    #[schemars(with = "Option<std::collections::HashMap<String, Value>>")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    settings: Option<Value>,
+}
+
+impl Output {
+    pub(super) const fn is_ready(&self) -> bool {
+        self.health.ready
+    }
 }
 
 /// A check.
@@ -125,27 +138,34 @@ impl Tool for GetProject {
 
     async fn run(cx: &Cx, input: Input) -> Result<Done<Output>, Fault> {
         let found = cx.read(move |read, actor| find(read, actor, &input)).await?;
-        let state = match found.project.location() {
-            Some(location) => {
-                // A repository behind a network may take its time.
-                let message = Some(format!("Looking at the repository {location}."));
-                cx.step(Step { done: 0.0, total: Some(1.0), message });
-                let base = found.project.base();
-                Some(git::inspect(cx.git(), &location, base.as_ref()).await?)
-            }
-            None => None,
-        };
-        let missing = agents::not_found(&found.project.settings.agents.profiles);
-        let health =
-            health::judge(&found.project, state.as_ref()).with_missing(&found.project, &missing);
-        let name = found.project.name.clone();
-        let ready = if health.is_ready() { "is ready" } else { "is not ready" };
-        let summary = format!("{name} {ready} for tickets.");
-        Ok(Done::new(show(found, health), summary))
+        let output = look(cx, found).await?;
+        let ready = if output.is_ready() { "is ready" } else { "is not ready" };
+        let summary = format!("{} {ready} for tickets.", output.name);
+        Ok(Done::new(output, summary))
     }
 }
 
-struct Found {
+/// The project with its health: its repository and its agents' programs are looked at.
+pub(super) async fn look(cx: &Cx, found: Found) -> Result<Output, Fault> {
+    let state = match found.project.location() {
+        Some(location) => {
+            // A repository behind a network may take its time.
+            let message = Some(format!("Looking at the repository {location}."));
+            cx.step(Step { done: 0.0, total: Some(1.0), message });
+            let base = found.project.base();
+            Some(git::inspect(cx.git(), &location, base.as_ref()).await?)
+        }
+        None => None,
+    };
+    let missing = agents::not_found(&found.project.settings.agents.profiles);
+    let health =
+        health::judge(&found.project, state.as_ref()).with_missing(&found.project, &missing);
+    let may_change = super::check_may_manage(cx.actor()).is_ok() && cx.actor().can_write();
+    show(found, health, may_change)
+}
+
+/// A project with its environments.
+pub(super) struct Found {
     project: Project,
     environments: Vec<environments::Environment>,
     chosen: Option<environments::Environment>,
@@ -153,17 +173,33 @@ struct Found {
 
 fn find(read: &Read<'_>, actor: &Actor, input: &Input) -> Result<Found, Fault> {
     let project = projects::resolve(read, actor, input.project_id, input.project.as_deref())?;
-    let environments = environments::list(read, actor.tenant, project.id)?;
-    let named = input.environment.as_deref();
-    let chosen = environments::choose(read, actor.tenant, project.id, named)?;
-    Ok(Found { project, environments, chosen })
+    Found::of(read, project, input.environment.as_deref())
 }
 
-fn show(found: Found, health: Health) -> Output {
+impl Found {
+    pub(super) fn short_name(&self) -> &str {
+        self.project.short_name()
+    }
+
+    /// A project with its environments, of which one is asked for.
+    pub(super) fn of(
+        read: &Read<'_>,
+        project: Project,
+        environment: Option<&str>,
+    ) -> Result<Self, Fault> {
+        let environments = environments::list(read, project.tenant, project.id)?;
+        let chosen = environments::choose(read, project.tenant, project.id, environment)?;
+        Ok(Self { project, environments, chosen })
+    }
+}
+
+fn show(found: Found, health: Health, may_change: bool) -> Result<Output, Fault> {
     let Found { project, environments, chosen } = found;
     let repository = project.location().map(|location| location.to_string());
+    let settings = may_change.then(|| serde_json::to_value(&project.settings));
+    let settings = settings.transpose().map_err(Fault::internal)?;
     let checks = project.settings.verify;
-    Output {
+    Ok(Output {
         id: project.id,
         name: project.name,
         slug: project.slug,
@@ -184,7 +220,9 @@ fn show(found: Found, health: Health) -> Output {
             blockers: health.blockers.into_iter().map(finding).collect(),
             warnings: health.warnings.into_iter().map(finding).collect(),
         },
-    }
+        updated_at: project.updated_at.iso(),
+        settings,
+    })
 }
 
 fn finding(found: Finding) -> FindingWire {

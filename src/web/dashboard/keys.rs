@@ -1,5 +1,8 @@
 //! `/keys`: what agents and scripts call with.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use askama::Template;
 use axum::extract::{Form, Query, State};
 use axum::response::{IntoResponse, Response};
@@ -9,7 +12,7 @@ use serde::Deserialize;
 use super::docs_connect::{self, Client};
 use super::login::wrong_with;
 use super::parts::{Choice, Moment};
-use super::shell::{Did, Shell};
+use super::shell::Shell;
 use crate::accounts::audit;
 use crate::accounts::keys::{self, NewKey, Prefix};
 use crate::accounts::{Key, KeyScope, Reach};
@@ -31,9 +34,33 @@ pub(super) struct KeysPage {
     /// Whether the person may make and revoke keys.
     can_manage: bool,
     keys: Vec<KeyRow>,
+    /// Which keys are listed, of those that there are.
+    filters: Vec<Filter>,
     form: KeyForm,
     scopes: Vec<Choice>,
+    /// The projects that a call without one may mean.
     projects: Vec<Choice>,
+    /// The projects that a key may be limited to.
+    reach: Vec<Choice>,
+    lasts: Vec<Choice>,
+}
+
+/// A choice of keys to list.
+pub(super) struct Filter {
+    label: &'static str,
+    href: &'static str,
+    count: usize,
+    is_chosen: bool,
+}
+
+/// What the page is asked for.
+#[derive(Default, Deserialize)]
+pub(super) struct Asked {
+    #[serde(default)]
+    did: String,
+    /// `ended` or `all`; those that work where absent.
+    #[serde(default)]
+    show: String,
 }
 
 /// A key that was just made. It is shown on this one page and never again.
@@ -52,7 +79,11 @@ pub(super) struct KeyRow {
     scope: String,
     projects: String,
     made: Moment,
+    /// Who made it.
+    by: String,
     used: Option<Moment>,
+    /// When it ends by itself.
+    ends: Option<Moment>,
     revoked: Option<Moment>,
 }
 
@@ -75,14 +106,30 @@ pub(super) fn scopes(chosen: &str) -> Vec<Choice> {
     Choice::choose(all, chosen)
 }
 
-/// The form as it is sent.
-#[derive(Deserialize)]
-pub(super) struct Sent {
-    csrf: String,
-    name: String,
-    scope: String,
-    #[serde(default)]
-    project: String,
+/// How long a key can last.
+fn lasts(chosen: &str) -> Vec<Choice> {
+    let all = [
+        ("", "Until it is revoked"),
+        ("7", "7 days"),
+        ("30", "30 days"),
+        ("90", "90 days"),
+        ("365", "A year"),
+    ];
+    Choice::choose(all.iter().map(|(days, said)| Choice::new(*days, *said)).collect(), chosen)
+}
+
+/// The form as it is sent. Several projects come as several values of one name.
+struct Sent(Vec<(String, String)>);
+
+impl Sent {
+    fn of(&self, name: &str) -> &str {
+        let found = self.0.iter().find(|(other, _)| other == name);
+        found.map_or("", |(_, value)| value.trim())
+    }
+
+    fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        self.0.iter().filter(move |(other, _)| other == name).map(|(_, value)| value.as_str())
+    }
 }
 
 /// A key to revoke.
@@ -96,10 +143,10 @@ pub(super) struct Revoked {
 pub(super) async fn show(
     State(site): State<Site>,
     visitor: Visitor,
-    Query(Did { did }): Query<Did>,
+    Query(Asked { did, show }): Query<Asked>,
 ) -> Result<Page<KeysPage>, Trouble> {
     let now = site.now();
-    let page = visitor.read(&site, move |read, visitor| KeysPage::load(read, visitor, now));
+    let page = visitor.read(&site, move |read, visitor| KeysPage::load(read, visitor, now, &show));
     let mut page = page.await?;
     if did == "made" {
         page.fresh = site.fresh_keys().take(&visitor.session().id, now).map(|made| FreshKey {
@@ -117,13 +164,13 @@ pub(super) async fn show(
 pub(super) async fn create(
     State(site): State<Site>,
     visitor: Visitor,
-    Form(sent): Form<Sent>,
+    Form(sent): Form<Vec<(String, String)>>,
 ) -> Result<Response, Trouble> {
-    visitor.check(&sent.csrf)?;
+    let sent = Arc::new(Sent(sent));
+    visitor.check(sent.of("csrf"))?;
     visitor.demand_admin()?;
-    let (name, scope, project) = (sent.name.clone(), sent.scope.clone(), sent.project.clone());
-    let maker = visitor.clone();
-    let made = site.db().write(move |tx| make(tx, &maker, &sent)).await;
+    let (maker, asked) = (visitor.clone(), sent.clone());
+    let made = site.db().write(move |tx| make(tx, &maker, &asked)).await;
     let now = site.now();
     match made {
         Ok((key, secret)) => {
@@ -132,11 +179,16 @@ pub(super) async fn create(
             Ok(go_to("/keys?did=made"))
         }
         Err(fault) => {
-            let page = visitor.read(&site, move |read, visitor| KeysPage::load(read, visitor, now));
+            let page =
+                visitor.read(&site, move |read, visitor| KeysPage::load(read, visitor, now, ""));
             let mut page = page.await?;
-            page.form = KeyForm { name, wrong: wrong_with(fault)? };
-            page.scopes = scopes(&scope);
-            page.projects = Choice::choose(page.projects, &project);
+            page.form = KeyForm { name: sent.of("name").to_owned(), wrong: wrong_with(fault)? };
+            page.scopes = scopes(sent.of("scope"));
+            page.projects = Choice::choose(page.projects, sent.of("project"));
+            for choice in &mut page.reach {
+                choice.is_chosen = sent.all("reach").any(|id| id == choice.value);
+            }
+            page.lasts = lasts(sent.of("lasts"));
             Ok(PageWith(StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
         }
     }
@@ -144,22 +196,29 @@ pub(super) async fn create(
 
 fn make(tx: &mut Tx<'_>, maker: &Visitor, sent: &Sent) -> Result<(Key, Secret), Fault> {
     let actor = maker.actor();
-    let Some(scope) = KeyScope::parse(&sent.scope) else {
+    let Some(scope) = KeyScope::parse(sent.of("scope")) else {
         return Err(Fault::argument("scope", "choose one of those that are listed."));
     };
-    let project = sent.project.trim();
-    let default_project = match ProjectId::parse(project) {
-        None if !project.is_empty() => return Err(Fault::argument("project", "is not known.")),
-        id => id,
+    let project = |text: &str| {
+        ProjectId::parse(text).ok_or_else(|| Fault::argument("project", "is not known."))
+    };
+    let default = Some(sent.of("project")).filter(|text| !text.is_empty());
+    let only = sent.all("reach").map(project).collect::<Result<Vec<_>, _>>()?;
+    let days = match sent.of("lasts") {
+        "" => None,
+        days => {
+            let days = days.parse::<u32>().ok().filter(|days| (1..=3_650).contains(days));
+            Some(days.ok_or_else(|| Fault::argument("lasts", "choose one that is listed."))?)
+        }
     };
     let new = NewKey {
-        name: &sent.name,
+        name: sent.of("name"),
         scope,
         prefix: Prefix::default(),
-        default_project,
-        reach: Reach::All,
+        default_project: default.map(project).transpose()?,
+        reach: if only.is_empty() { Reach::All } else { Reach::Only(only) },
         ticket: None,
-        expires_at: None,
+        expires_at: days.map(|days| tx.now().plus(Duration::from_hours(24 * u64::from(days)))),
         created_by: &actor.label(),
     };
     let made = keys::create(tx, actor.tenant, &new)?;
@@ -194,29 +253,51 @@ fn note(tx: &mut Tx<'_>, by: &Visitor, action: &str, subject: &str) -> Result<()
 }
 
 impl KeysPage {
-    fn load(read: &Read<'_>, visitor: &Visitor, now: Millis) -> Result<Self, Fault> {
+    fn load(read: &Read<'_>, visitor: &Visitor, now: Millis, show: &str) -> Result<Self, Fault> {
         let actor = visitor.actor();
         let projects = projects::list(read, actor, LIST_MAX, None)?;
         let named = |id: ProjectId| {
             let known = projects.iter().find(|project| project.id == id);
             known.map_or("one project", |project| project.name.as_str())
         };
-        let rows = keys::list(read, actor.tenant)?;
-        let rows = rows.iter().map(|key| KeyRow::of(key, named, now)).collect();
+        let all = keys::list(read, actor.tenant)?;
+        let working = all.iter().filter(|key| key.works_at(now)).count();
+        let is_listed = |key: &&Key| match show {
+            "all" => true,
+            "ended" => !key.works_at(now),
+            _ => key.works_at(now),
+        };
+        let rows = all.iter().filter(is_listed).map(|key| KeyRow::of(key, named, now)).collect();
+        let each: Vec<Choice> = projects
+            .iter()
+            .map(|project| Choice::new(project.id.to_string(), &*project.name))
+            .collect();
         let mut choices = vec![Choice::new("", "None: each call names it")];
-        choices.extend(
-            projects.iter().map(|project| Choice::new(project.id.to_string(), &*project.name)),
-        );
+        choices.extend(each.iter().cloned());
         Ok(Self {
             shell: Shell::load(read, visitor, "/keys")?.still(),
             fresh: None,
             can_manage: actor.is_admin(),
             keys: rows,
+            filters: filters(show, working, all.len()),
             form: KeyForm::default(),
             scopes: scopes(KeyScope::McpFull.word()),
             projects: Choice::choose(choices, ""),
+            reach: each,
+            lasts: lasts(""),
         })
     }
+}
+
+fn filters(show: &str, working: usize, all: usize) -> Vec<Filter> {
+    let shown = if matches!(show, "ended" | "all") { show } else { "" };
+    let filter =
+        |label, href, word: &str, count| Filter { label, href, count, is_chosen: shown == word };
+    vec![
+        filter("Working", "/keys", "", working),
+        filter("Ended", "/keys?show=ended", "ended", all - working),
+        filter("All", "/keys?show=all", "all", all),
+    ]
 }
 
 impl KeyRow {
@@ -233,6 +314,8 @@ impl KeyRow {
             scope: key.scope.to_string(),
             projects,
             made: Moment::at(key.created_at, now),
+            by: key.created_by.strip_prefix("user ").unwrap_or(&key.created_by).to_owned(),
+            ends: key.expires_at.map(|at| Moment::at(at, now)),
             used: key.last_used_at.map(|at| Moment::at(at, now)),
             revoked: ended.map(|at| Moment::at(at, now)),
         }
@@ -250,6 +333,8 @@ impl KeysPage {
             scope: scope.to_owned(),
             projects: "All projects".to_owned(),
             made: minutes_ago(9_000),
+            by: "ada@example.com".to_owned(),
+            ends: None,
             used,
             revoked: None,
         };
@@ -264,8 +349,11 @@ impl KeysPage {
                 key("k2", "GitHub Actions", "ci", None),
                 old,
             ],
+            filters: filters("all", 2, 3),
             form: KeyForm::default(),
             scopes: scopes("mcp_full"),
+            reach: vec![Choice::new("acme", "Acme Widgets")],
+            lasts: lasts(""),
             projects: Choice::choose(
                 vec![
                     Choice::new("", "None: each call names it"),

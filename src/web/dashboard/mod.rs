@@ -56,9 +56,17 @@ pub fn routes(site: Site) -> Router {
         .route("/tickets/{ticket}/secret-link", post(ticket::secret_link))
         .route("/secrets/{token}", get(secret::show).post(secret::submit))
         .route("/projects", get(projects::show))
+        .route("/projects/new", get(project::new::show).post(project::new::make))
         .route("/projects/{project}", get(project::show))
         .route("/projects/{project}/webhooks", post(webhooks::add))
         .route("/projects/{project}/webhooks/change", post(webhooks::change))
+        .route(
+            "/projects/{project}/settings/{section}",
+            get(project::settings::show).post(project::settings::save),
+        )
+        .route("/projects/{project}/categories", post(project::settings::change_category))
+        .route("/projects/{project}/tries", post(project::tries::begin))
+        .route("/projects/{project}/tries/{job}", get(project::tries::show))
         .route("/keys", get(keys::show).post(keys::create))
         .route("/keys/revoke", post(keys::revoke))
         .route("/docs", get(docs_connect::lead_here))
@@ -95,6 +103,8 @@ mod tests {
             ("new_ticket", render(&new_ticket::NewTicketPage::sample())),
             ("node_log", render(&node_log::NodeLogPage::sample())),
             ("project", render(&project::ProjectPage::sample())),
+            ("project_new", render(&project::new::NewProjectPage::sample())),
+            ("project_try", render(&project::tries::TryPage::sample())),
             ("projects", render(&projects::ProjectsPage::sample())),
             ("secret", render(&secret::SecretPage::sample())),
             ("secret_wrong", render(&secret::SecretPage::sample_wrong())),

@@ -21,6 +21,7 @@ use crate::web::trouble::Trouble;
 pub(super) struct ProjectsPage {
     shell: Shell,
     projects: Vec<ProjectRow>,
+    can_manage: bool,
     /// The command that makes one.
     create: Code,
 }
@@ -55,6 +56,7 @@ impl ProjectsPage {
         Ok(Self {
             shell: Shell::load(read, visitor, "/projects")?,
             projects: projects.iter().map(|project| ProjectRow::of(project, now)).collect(),
+            can_manage: visitor.actor().is_admin(),
             create: create_command(),
         })
     }
@@ -109,6 +111,7 @@ impl ProjectsPage {
                 row("ACME", "Acme Widgets", "ok", 2),
                 row("BILL", "Billing", "warning", 0),
             ],
+            can_manage: true,
             create: create_command(),
         }
     }

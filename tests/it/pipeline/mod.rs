@@ -17,6 +17,7 @@ mod repositories;
 mod rounds;
 pub(crate) mod secrets;
 mod stage;
+mod tries;
 mod walkthrough;
 
 pub(crate) use leftovers::left_in;

@@ -2,5 +2,6 @@
 
 mod gate;
 mod isolation;
+mod projects;
 mod registry;
 mod samples;

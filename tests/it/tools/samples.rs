@@ -97,6 +97,15 @@ pub(super) fn naming(tool: &str, named: &Named) -> Vec<Value> {
         "approve_ticket" => tickets(&[("step", "plan"), ("decision", "approve")]),
         "get_job_status" => vec![json!({ "jobId": ticket }), json!({ "jobId": named.job })],
         "list_projects" => vec![json!({ "after": project })],
+        "update_project" => vec![
+            json!({ "projectId": project, "name": "Mine now", "confirm": true }),
+            json!({ "project": project_slug, "name": "Mine now", "confirm": true }),
+            json!({ "project": project_key, "settings": {}, "confirm": true }),
+        ],
+        "try_agent" => vec![
+            json!({ "projectId": project, "confirm": true }),
+            json!({ "project": project_slug, "confirm": true }),
+        ],
         "get_project" => vec![
             json!({ "projectId": project }),
             json!({ "project": project }),
@@ -210,6 +219,8 @@ pub(super) fn usual(tool: &str) -> Value {
         "get_job_status" => json!({ "jobId": "0190a5b2-7c3d-7e4f-8a1b-2c3d4e5f6a7b" }),
         "claim_ticket_node" | "get_project" | "list_categories" => json!({ "project": "MINE" }),
         "create_project" => json!({ "name": "New", "confirm": true }),
+        "try_agent" => json!({ "project": "MINE", "confirm": true }),
+        "update_project" => json!({ "project": "MINE", "name": "New", "confirm": true }),
         unknown => panic!("add a call of {unknown} here"),
     }
 }

@@ -6,6 +6,7 @@ mod doors;
 mod list;
 mod live;
 mod pages;
+mod project_pages;
 mod tickets;
 mod webhooks;
 

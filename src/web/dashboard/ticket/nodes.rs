@@ -76,7 +76,8 @@ fn took(node: &Node, now: Millis) -> Option<std::time::Duration> {
 fn meters(node: &Node) -> Vec<Fact> {
     let counted =
         |name, number: u64| (number > 0).then(|| Fact::plain(name, humane::count(number)));
-    let cost = (node.cost_micros > 0).then(|| Fact::plain("Cost", dollars(node.cost_micros)));
+    let cost =
+        (node.cost_micros > 0).then(|| Fact::plain("Cost", humane::dollars(node.cost_micros)));
     let exit = node.exit_code.map(|code| Fact::plain("Exit code", code.to_string()));
     [
         counted("Turns", node.turns),
@@ -88,14 +89,6 @@ fn meters(node: &Node) -> Vec<Fact> {
     .into_iter()
     .flatten()
     .collect()
-}
-
-/// Millionths of a dollar as `$1.23`, or `$0.004` where it is less than a cent.
-fn dollars(micros: u64) -> String {
-    if micros < 10_000 {
-        return format!("$0.{:04}", micros / 100);
-    }
-    format!("${}.{:02}", micros / 1_000_000, micros % 1_000_000 / 10_000)
 }
 
 fn log(node: &Node, at: &At<'_>) -> Option<LogTail> {
@@ -135,16 +128,4 @@ pub(super) fn drawing(nodes: &[Node], edges: &[Edge], now: Millis) -> Graph {
         })
         .collect();
     Graph::draw(drawn, &lines)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_cost_is_said_in_dollars() {
-        assert_eq!(dollars(1_234_567), "$1.23");
-        assert_eq!(dollars(45_000), "$0.04");
-        assert_eq!(dollars(4_200), "$0.0042");
-    }
 }

@@ -1,26 +1,42 @@
-//! `/projects/{slug}`: what a project works on, with whom, and whether it is ready.
+//! `/projects/{slug}`: what a project works on, with whom, and whether it is ready. Its settings,
+//! section by section, have addresses of their own below it.
+
+mod agent_form;
+mod form;
+pub(super) mod new;
+mod sections;
+pub(super) mod settings;
+pub(super) mod tries;
 
 use std::time::Duration;
 
 use askama::Template;
 use axum::extract::{Path, Query, State};
 
+use self::settings::SectionLink;
 use super::marks::Mark;
-use super::parts::{Code, Fact, plain_word};
+use super::parts::{Fact, TicketRow, TicketRows, plain_word};
 use super::shell::{Did, Shell};
 use super::webhooks::{WebhooksPart, take_fresh};
-use crate::base::Fault;
+use crate::base::{Fault, Millis};
 use crate::projects::agents;
 use crate::projects::git::inspect::State as Repository;
 use crate::projects::git::{CommitId, inspect};
 use crate::projects::health::{self, Amiss, Finding};
 use crate::projects::settings::{Agents, EDITOR};
 use crate::projects::{self, Project};
+use crate::store::Read;
+use crate::tickets::limits;
+use crate::tickets::states::Status;
+use crate::tickets::ticket::{self, Of};
 use crate::web::auth::Visitor;
 use crate::web::humane;
 use crate::web::page::{Page, in_query};
 use crate::web::site::Site;
 use crate::web::trouble::Trouble;
+
+/// Tickets that each list shows.
+const SHOWN: u32 = 8;
 
 /// How long a repository is waited for; a page that tells of the rest is better than none.
 const LOOK_MAX: Duration = Duration::from_secs(5);
@@ -41,10 +57,26 @@ pub(super) struct ProjectPage {
     repository: Vec<Fact>,
     verify: Vec<VerifyRow>,
     agents: Vec<AgentRow>,
-    /// The command that changes the settings.
-    change: Code,
     /// Who is told of its events, for who may see that.
     pub(super) webhooks: Option<WebhooksPart>,
+    description: String,
+    sections: Vec<SectionLink>,
+    lists: Vec<TicketList>,
+    usage: Vec<Fact>,
+}
+
+/// Tickets of the project in one state.
+pub(super) struct TicketList {
+    id: &'static str,
+    title: &'static str,
+    href: String,
+    rows: TicketRows,
+}
+
+/// What the tickets of a project are at.
+struct Work {
+    lists: Vec<TicketList>,
+    usage: Vec<Fact>,
 }
 
 /// One check of the set-up.
@@ -54,6 +86,8 @@ pub(super) struct Check {
     said: String,
     /// What to do about it; empty where nothing is to be done.
     fix: String,
+    /// The section of the settings where it is done.
+    section: &'static str,
 }
 
 /// One command that proves.
@@ -96,12 +130,15 @@ pub(super) async fn load(
     visitor: Visitor,
     slug: String,
 ) -> Result<ProjectPage, Fault> {
+    let now = site.now();
+    let here = visitor.clone();
     let can_ask = visitor.actor().can_write();
-    let (project, webhooks, shell) = visitor
+    let (project, webhooks, shell, work) = visitor
         .read(site, move |read, visitor| {
             let project = projects::named(read, visitor.actor(), &slug)?;
             let webhooks = WebhooksPart::load(read, visitor, project.id, &project.slug)?;
-            Ok((project, webhooks, Shell::load(read, visitor, "/projects")?))
+            let work = Work::load(read, &project, now)?;
+            Ok((project, webhooks, Shell::load(read, visitor, "/projects")?, work))
         })
         .await?;
     let repository = look(site, &project).await?;
@@ -109,8 +146,50 @@ pub(super) async fn load(
     let missing = agents::not_found(&project.settings.agents.profiles);
     let health = health.with_missing(&project, &missing);
     let page = ProjectPage::of(shell, &project, repository.as_ref(), &health);
+    let sections = settings::links(&here, &project.slug, "");
     let ask = || format!("/tickets/new?project={}", in_query(&project.slug));
-    Ok(ProjectPage { webhooks, new_ticket_href: can_ask.then(ask), ..page })
+    let new_ticket_href = can_ask.then(ask);
+    let (lists, usage) = (work.lists, work.usage);
+    Ok(ProjectPage { webhooks, new_ticket_href, sections, lists, usage, ..page })
+}
+
+impl Work {
+    fn load(read: &Read<'_>, project: &Project, now: Millis) -> Result<Self, Fault> {
+        let list = |id, title, caption, status: Status| {
+            let of = Of::Project(project.id);
+            let found = ticket::list(read, project.tenant, of, Some(status), SHOWN, None)?;
+            let row = |one| TicketRow::load(read, one, &project.name, now);
+            let rows = found.iter().map(row).collect::<Result<Vec<_>, Fault>>()?;
+            let slug = in_query(&project.slug);
+            let href = format!("/tickets?project={slug}&status={}", status.word());
+            Ok(TicketList { id, title, href, rows: TicketRows { caption, rows } })
+        };
+        let lists: Vec<TicketList> = [
+            list("waiting", "Wait for you", "Tickets that wait for you", Status::AwaitingInput)?,
+            list("running", "Running", "Running tickets", Status::Running)?,
+            list("queued", "Queued", "Queued tickets", Status::Queued)?,
+            list("blocked", "Blocked", "Blocked tickets", Status::Blocked)?,
+            list("landed", "Landed last", "Landed tickets", Status::Succeeded)?,
+        ]
+        .into();
+        let lists = lists.into_iter().filter(|list| !list.rows.rows.is_empty()).collect();
+        Ok(Self { lists, usage: usage(read, project)? })
+    }
+}
+
+/// What the project has used in this month, and of how much.
+fn usage(read: &Read<'_>, project: &Project) -> Result<Vec<Fact>, Fault> {
+    let (tokens, cost) = limits::spent(read, project)?;
+    let most = &project.settings.limits.project_month;
+    let of = |used: String, most: Option<String>| match most {
+        Some(most) => format!("{used} of {most}"),
+        None => used,
+    };
+    let cost_most = most.cost_usd.map(|most| humane::dollars(most.micros()));
+    Ok(vec![
+        Fact::plain("Tokens", of(humane::count(tokens), most.tokens.map(humane::count))),
+        Fact::plain("Cost", of(humane::dollars(cost), cost_most)),
+    ])
 }
 
 /// What is found at the repository; `None` where there is none, or where it does not answer.
@@ -144,8 +223,11 @@ impl ProjectPage {
             repository: repository_facts(project, repository),
             verify: project.settings.verify.iter().map(VerifyRow::of).collect(),
             agents: agent_rows(&project.settings.agents),
-            change: Code::new("change", format!("assay project set {name} verify='make test'")),
             webhooks: None,
+            description: project.description.clone(),
+            sections: Vec::new(),
+            lists: Vec::new(),
+            usage: Vec::new(),
         }
     }
 }
@@ -169,6 +251,7 @@ fn checks(
             said: "It has not answered within 5 seconds.".to_owned(),
             fix: "Load the page again; if it stays so, look at the repository's address."
                 .to_owned(),
+            section: "repository",
         });
     }
     let runs = health.blockers.iter().all(|found| found.code != Amiss::AgentNotFound);
@@ -194,18 +277,18 @@ fn short(commit: &CommitId) -> String {
 
 impl Check {
     fn of(state: &'static str, found: &Finding) -> Self {
-        let name = match found.code {
-            Amiss::NoRepository | Amiss::RepositoryUnusable => "Repository",
-            Amiss::CheckoutDirty => "Checkout",
-            Amiss::NoAgent | Amiss::AgentNotFound => "Agent",
-            Amiss::NoVerifyCommand => "Verify commands",
+        let (name, section) = match found.code {
+            Amiss::NoRepository | Amiss::RepositoryUnusable => ("Repository", "repository"),
+            Amiss::CheckoutDirty => ("Checkout", ""),
+            Amiss::NoAgent | Amiss::AgentNotFound => ("Agent", "agents"),
+            Amiss::NoVerifyCommand => ("Verify commands", "verify"),
         };
         let (said, fix) = (found.message.clone(), found.fix.clone());
-        Self { mark: Mark::health(state), name, said, fix }
+        Self { mark: Mark::health(state), name, said, fix, section }
     }
 
     fn fine(name: &'static str, said: String) -> Self {
-        Self { mark: Mark::health("ok"), name, said, fix: String::new() }
+        Self { mark: Mark::health("ok"), name, said, fix: String::new(), section: "" }
     }
 }
 
@@ -272,6 +355,7 @@ impl ProjectPage {
             name,
             said: said.to_owned(),
             fix: fix.to_owned(),
+            section: if fix.is_empty() { "" } else { "agents" },
         };
         Self {
             shell: Shell::sample("/projects"),
@@ -305,8 +389,26 @@ impl ProjectPage {
                 used_for: "plan, contract, implement, review".to_owned(),
                 limit: "30 min".to_owned(),
             }],
-            change: Code::new("change", "assay project set acme-widgets --verify \"npm test\""),
             webhooks: Some(WebhooksPart::sample()),
+            description: "Everything that sells widgets.".to_owned(),
+            sections: vec![
+                SectionLink { href: "/projects/acme".to_owned(), label: "Overview", is_here: true },
+                SectionLink {
+                    href: "/projects/acme/settings/agents".to_owned(),
+                    label: "Agents",
+                    is_here: false,
+                },
+            ],
+            lists: vec![TicketList {
+                id: "running",
+                title: "Running",
+                href: "/tickets?project=acme&status=running".to_owned(),
+                rows: TicketRows {
+                    caption: "Running tickets",
+                    rows: vec![super::parts::samples::row(42, "Add a toggle", "running", &[])],
+                },
+            }],
+            usage: vec![Fact::plain("Tokens", "1,204,000 of 5,000,000")],
         }
     }
 }
