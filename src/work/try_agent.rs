@@ -174,10 +174,12 @@ fn launch(
         folder,
         attachments: None,
         access: None,
+        secrets: Vec::new(),
         marker: run.to_string(),
         clock: env.clock.clone(),
         redact: Arc::new(move |text| redactor.redact(text).into_owned()),
         in_place: env.in_place(),
+        bound: None,
         log,
     }
 }

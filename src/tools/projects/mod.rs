@@ -25,7 +25,7 @@ fn check_may_manage(actor: &Actor) -> Result<(), Fault> {
     let may = match &actor.who {
         Who::User { role, .. } => role.is_admin(),
         Who::Key { .. } | Who::Local => true,
-        Who::Agent { .. } => false,
+        Who::Agent { .. } | Who::Holder => false,
     };
     if may {
         return Ok(());

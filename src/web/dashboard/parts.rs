@@ -173,6 +173,17 @@ pub(super) fn category_label(category: &crate::tickets::ticket::Category) -> Str
     if category.deleted { format!("{} (deleted)", category.name) } else { category.name.clone() }
 }
 
+/// A table of tickets.
+#[derive(Debug, Clone, Template)]
+#[template(path = "parts/ticket_rows.html")]
+pub(super) struct TicketRows {
+    /// What the table holds, for those who do not see it.
+    pub(super) caption: &'static str,
+    pub(super) rows: Vec<TicketRow>,
+}
+
+impl HtmlSafe for TicketRows {}
+
 #[cfg(test)]
 pub(super) mod samples {
     use super::*;

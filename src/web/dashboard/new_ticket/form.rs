@@ -191,6 +191,7 @@ impl Typed {
             no_split: self.no_split,
             predrafted: self.predrafted,
             conversation: Vec::new(),
+            by_model: None,
             replaces: None,
             seed_from_ref: Some(self.seed_from_ref.trim().to_owned())
                 .filter(|branch| !branch.is_empty()),
