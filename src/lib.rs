@@ -29,7 +29,7 @@
 //!   the `git` program alone.
 //! - [`proofs`]: claim, verdict, evidence; a chain of records that never change.
 //! - [`tickets`]: a ticket, its graph, its contract, its pipeline as recorded facts, and the
-//!   runner of agent processes.
+//!   runner of agent processes, which also talks with agents over the Agent Client Protocol.
 //! - [`tools`]: what callers may ask, one file a tool, and the one gate that every door calls.
 //! - [`work`]: what the server does by itself: running nodes, verifying, landing, sweeping.
 //! - [`web`]: the doors: MCP, invoke, CI, health, schemas, the dashboard.

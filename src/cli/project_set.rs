@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::base::Fault;
 use crate::base::text::or_list;
 use crate::projects::Project;
-use crate::projects::agents::{Builtin, Profile};
+use crate::projects::agents::{Builtin, Permissions, Profile};
 use crate::projects::dispatching::Likeness;
 use crate::projects::settings::{EDITOR, LandingStrategy, Settings, VerifyCommand};
 
@@ -37,6 +37,7 @@ enum What {
     BaseBranch,
     Agent,
     AgentCommand,
+    AgentPermissions,
     Verify,
     Landing,
     RequireFullyVerified,
@@ -47,7 +48,7 @@ enum What {
     Settings,
 }
 
-const NAMES: [(&str, What); 15] = [
+const NAMES: [(&str, What); 16] = [
     ("name", What::Label),
     ("description", What::Description),
     ("base-url", What::BaseUrl),
@@ -55,6 +56,7 @@ const NAMES: [(&str, What); 15] = [
     ("base-branch", What::BaseBranch),
     ("agent", What::Agent),
     ("agent-command", What::AgentCommand),
+    ("agent-permissions", What::AgentPermissions),
     ("verify", What::Verify),
     ("landing", What::Landing),
     ("require-fully-verified", What::RequireFullyVerified),
@@ -86,9 +88,14 @@ impl Setting {
   base-url=URL                 where its site is served
   repository=PATH|URL          its git repository
   base-branch=BRANCH           the branch that tickets start from and land on
-  agent=PROFILE                the default agent: claude, codex, script, a profile of the project,
-                               or editor: nodes wait until an agent in an editor claims them
+  agent=PROFILE                the default agent: claude, codex, gemini, goose or opencode; the
+                               same over the Agent Client Protocol, as claude-acp, codex-acp,
+                               gemini-acp, goose-acp or opencode-acp; script; a profile of the
+                               project; or editor: nodes wait until an agent in an editor
+                               claims them
   agent-command=LINE           a shell line as the default agent; the prompt is its standard input
+  agent-permissions=POLICY     what an agent over the protocol may do that it asks for: worktree
+                               (what stays there), ask (a person, about the rest), allow or deny
   verify=LINE                  a shell line that must succeed before a ticket lands; give it
                                several times for several
   landing=merge|squash         what a landing leaves on the base branch
@@ -123,6 +130,12 @@ impl Setting {
             What::BaseBranch => project.base_branch = given(value),
             What::Agent => set_agent(settings, &value)?,
             What::AgentCommand => set_agent_command(settings, value),
+            What::AgentPermissions => {
+                settings.agents.permissions = Permissions::parse(&value).ok_or_else(|| {
+                    let said = format!("expected {}.", Permissions::choices());
+                    Fault::argument("agent-permissions", said)
+                })?;
+            }
             What::Verify => {
                 if !std::mem::replace(verify_begun, true) {
                     settings.verify.clear();
@@ -315,8 +328,11 @@ mod tests {
         set_agent(&mut settings, "claude").expect("it ships");
         let unknown = set_agent(&mut settings, "nobody").expect_err("nobody has it");
 
-        let there = "there are claude, codex, editor or script.";
-        assert!(unknown.message.contains(there), "{unknown}");
+        assert!(unknown.message.contains("there are claude, claude-acp, codex"), "{unknown}");
+        for builtin in Builtin::ALL {
+            assert!(unknown.message.contains(builtin.word()), "{unknown}");
+            assert!(Setting::HELP.contains(builtin.word()), "{builtin}");
+        }
         assert_eq!(settings.agents.default.as_deref(), Some("claude"));
         set_agent_command(&mut settings, "./work".to_owned());
         assert_eq!(settings.agents.default.as_deref(), Some(COMMAND_PROFILE));

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::agents::Profile;
+use super::agents::{Permissions, Profile};
 use super::dispatching::Dispatching;
 use super::limits::{Bounds, MonthBounds};
 use super::steps::{Approvals, CleanUp, DeployVerify, Pipeline};
@@ -69,6 +69,8 @@ pub struct Settings {
 pub struct Agents {
     /// The profiles by name.
     pub profiles: BTreeMap<String, Profile>,
+    /// What an agent over the Agent Client Protocol may do that it asks permission for.
+    pub permissions: Permissions,
     /// The profile that is meant where nothing else says. One profile alone needs no mention.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,

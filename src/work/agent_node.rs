@@ -19,7 +19,7 @@ use crate::base::redact::Redactor;
 use crate::base::stops::{self, Stop};
 use crate::base::{Fault, RunId, Secret};
 use crate::jobs::Ctx;
-use crate::projects::agents::{OutputFormat, Profile};
+use crate::projects::agents::Profile;
 use crate::projects::git::bring_up;
 use crate::projects::git::discard::discard;
 use crate::tickets::pending::{self, Asked};
@@ -156,6 +156,8 @@ async fn launch(
         worktree: desk.tree.path.clone(),
         folder: env.paths.run(task.node.id, task.node.attempt),
         attachments,
+        permissions: task.project.settings.agents.permissions,
+        answers: answers(env, task).await?,
         access: Some(Access { url: env.url.clone(), key }),
         secrets,
         marker: run.to_string(),
@@ -171,6 +173,14 @@ async fn launch(
 async fn bound(env: &Env, task: &Task) -> Result<Option<Bound>, Fault> {
     let (ticket, project, node) = (task.ticket.clone(), task.project.clone(), task.node.id);
     env.db.read(move |read| limits::bound(read, &ticket, &project, node)).await
+}
+
+/// What people answered to the ticket's questions.
+async fn answers(env: &Env, task: &Task) -> Result<Vec<(String, String)>, Fault> {
+    let (tenant, ticket) = (task.tenant, task.ticket.id);
+    let answered = env.db.read(move |read| questions::answered(read, tenant, ticket)).await?;
+    let pairs = answered.into_iter().filter_map(|question| Some((question.text, question.answer?)));
+    Ok(pairs.collect())
 }
 
 /// The prompt, from the record.
@@ -293,7 +303,7 @@ fn settle(
     let failure = ended.failure();
     let exit = ended.exit;
     let unread = ended.report.problem();
-    let report = ended.report.settle(exit == Exit::Code(0));
+    let report = ended.report.settle(exit.is_well());
     if let Some(report) = &report {
         left.summary = Some(report.summary.clone()).filter(|summary| !summary.trim().is_empty());
         left.report = Some(full_text(report));
@@ -324,7 +334,7 @@ fn unreported(
 ) -> Came {
     let why = unread.unwrap_or_else(|| "The agent left no report.".to_owned());
     let is_missing = why == "The agent left no report.";
-    if is_missing && profile.output == OutputFormat::Plain {
+    if is_missing && profile.is_plain_script() {
         if kind.writes_code() && changed {
             left.summary = Some("The agent changed the work tree and left no report.".to_owned());
             return Came::verdict(Verdict::Good, left);

@@ -18,7 +18,7 @@ use crate::base::redact::Redactor;
 use crate::base::stops::{self, Stop};
 use crate::base::{Fault, RunId, text};
 use crate::jobs::Ctx;
-use crate::projects::agents::{Profile, verbatim};
+use crate::projects::agents::{Permissions, Profile, verbatim};
 use crate::proofs::{Evidence, Verdict};
 use crate::store::Hash;
 use crate::tickets::runner::{Exit, Launch, Limits, LogLine};
@@ -61,6 +61,8 @@ impl Ran {
             Exit::Silent => "printed nothing for too long".to_owned(),
             Exit::OutputFlood => "printed more than it may".to_owned(),
             Exit::Cancelled | Exit::OverLimit => "was stopped".to_owned(),
+            // A check is a command; nobody talks with it.
+            Exit::Answered | Exit::Broke(_) => "ended".to_owned(),
         }
     }
 
@@ -146,6 +148,8 @@ fn launch(
         worktree: line.tree.to_owned(),
         folder: env.paths.runs().join(format!("check-{run}")),
         attachments: None,
+        permissions: Permissions::default(),
+        answers: Vec::new(),
         access: None,
         marker: run.to_string(),
         clock: env.clock.clone(),

@@ -16,7 +16,7 @@ use crate::base::redact::Redactor;
 use crate::base::{Code, Fault, RunId, Secret, TenantId, text};
 use crate::events::Event;
 use crate::jobs::{Ctx, JobError, Progress};
-use crate::projects::agents::Profile;
+use crate::projects::agents::{Permissions, Profile};
 use crate::projects::git::{BranchName, Place, Repository, Worktree, inspect, worktree};
 use crate::projects::tries::{TRY_PROMPT, TRY_SECS, Tried, TryAgent};
 use crate::projects::{self, Project};
@@ -122,7 +122,7 @@ async fn ask(
     let ended = ended?;
     Ok(Tried {
         profile: name.to_owned(),
-        passed: ended.exit == Exit::Code(0) && !ended.worktree_gone,
+        passed: ended.exit.is_well() && !ended.worktree_gone,
         said: said(&ended, limits),
         duration_ms: ended.duration_ms,
         lines,
@@ -173,6 +173,9 @@ fn launch(
         worktree: tree.path,
         folder,
         attachments: None,
+        // It is to try nothing but itself.
+        permissions: Permissions::Deny,
+        answers: Vec::new(),
         access: None,
         secrets: Vec::new(),
         marker: run.to_string(),

@@ -134,7 +134,7 @@ fn what_cannot_be_done_is_explained_and_has_its_exit_code() {
         (&[&KEY[..], &["--project", "nothing"]].concat(), 1, "no project \"nothing\""),
         (&[&KEY[..], &["--tenant", "nobody"]].concat(), 1, "no tenant \"nobody\""),
         (&["project", "set", "ACME", "colour=red"], 2, "the names are"),
-        (&["project", "set", "ACME", "agent=nobody"], 2, "claude, codex, editor or script"),
+        (&["project", "set", "ACME", "agent=nobody"], 2, "opencode-acp or script"),
         (&["project", "set", "ACME", "repository=ext::sh -c x"], 2, "repository"),
         (&["project", "show", "nothing"], 1, "no project \"nothing\". There is ACME."),
         (&["call", "get_ticket", "SITE-1"], 2, r#"get_ticket '{"ticket": "SITE-1"}'"#),

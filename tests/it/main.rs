@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that unwraps says where it broke")]
 
 mod accounts;
+mod acp_agent;
 mod claims;
 mod cli;
 mod contract;

@@ -13,10 +13,12 @@ use crate::words;
 
 mod builtin;
 mod program;
+mod protocol;
 mod template;
 
 pub use builtin::Builtin;
 pub use program::{NotFound, not_found};
+pub use protocol::{Permissions, Protocol};
 pub use template::{Fill, verbatim};
 use template::{Piece, pieces};
 
@@ -45,6 +47,12 @@ words! {
         ClaudeStreamJson = "claude_stream_json",
         /// The JSON lines of `codex exec --json`.
         CodexJson = "codex_json",
+        /// The JSON lines of `gemini --output-format stream-json`.
+        GeminiStreamJson = "gemini_stream_json",
+        /// The JSON lines of `opencode run --format json`.
+        OpencodeJson = "opencode_json",
+        /// The JSON lines of `goose run --output-format stream-json`.
+        GooseStreamJson = "goose_stream_json",
     }
 }
 
@@ -55,7 +63,14 @@ pub struct Profile {
     /// The program and its arguments, each started as it stands: no shell reads them. See
     /// [`Fill`] for the placeholders; `{{word}}` is the text `{word}`.
     pub command: Vec<String>,
-    /// How the prompt reaches the agent.
+    /// How Assay and the agent talk.
+    #[serde(default)]
+    pub protocol: Protocol,
+    /// The way to log in that an agent over the protocol is told to take where it wants one: an id
+    /// of those that it offers, such as `gemini-api-key`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub authenticate: Option<String>,
+    /// How the prompt reaches the agent; over the protocol it is a message of it.
     #[serde(default)]
     pub prompt: PromptBy,
     /// What the agent prints.
@@ -107,6 +122,8 @@ impl Profile {
     pub fn script(command: Vec<String>) -> Self {
         Self {
             command,
+            protocol: Protocol::Command,
+            authenticate: None,
             prompt: PromptBy::Stdin,
             output: OutputFormat::Plain,
             env: Vec::new(),
@@ -137,6 +154,7 @@ impl Profile {
     pub fn issues(&self) -> Vec<Issue> {
         let mut issues = Vec::new();
         self.command_issues(&mut issues);
+        self.protocol_issues(&mut issues);
         self.environment_issues(&mut issues);
         let mut within = |path: &str, value: u64, least: u64, most: u64| {
             if !(least..=most).contains(&value) {

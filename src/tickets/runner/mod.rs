@@ -5,6 +5,8 @@
 //! that dies in between leaves nothing behind. Whichever way a run ends, every process that it
 //! started is gone when [`run()`] returns.
 
+mod acp;
+mod ended;
 pub mod output;
 pub mod process;
 pub mod report;
@@ -12,9 +14,11 @@ mod run;
 mod spawn;
 pub mod usage;
 
+pub use acp::Trouble;
+pub use ended::{Ended, Exit};
 pub use output::{LogLine, Redact, Stream};
 pub use process::{ProcessId, end_orphan};
 pub use report::{Handed, Report};
-pub use run::{Ended, Exit, run};
+pub use run::run;
 pub use spawn::{Access, GO, Launch, Limits, NOT_FOUND, NOT_RUNNABLE, NOT_STARTED};
 pub use usage::{Bound, Usage};

@@ -13,7 +13,6 @@ use super::usage::{Bound, Meter, Metered};
 use crate::base::redact::MARK;
 use crate::base::text::cut;
 use crate::base::{Clock, Millis};
-use crate::projects::agents::OutputFormat;
 use crate::words;
 
 words! {
@@ -101,7 +100,7 @@ impl Feed {
         clock: Clock,
         redact: Redact,
         sink: mpsc::Sender<LogLine>,
-        format: OutputFormat,
+        meter: Meter,
         limit_bytes: u64,
     ) -> Self {
         Self {
@@ -116,7 +115,7 @@ impl Feed {
             crossed: CancellationToken::new(),
             learned: Mutex::new(Learned {
                 keys: Default::default(),
-                meter: Meter::new(format),
+                meter,
                 over: None,
                 tail: VecDeque::new(),
             }),
@@ -148,8 +147,14 @@ impl Feed {
         self.learned().over.clone()
     }
 
-    /// Reads a stream to its end, or to where the run may print no more.
-    pub(super) async fn read(&self, stream: Stream, mut source: impl AsyncRead + Unpin) {
+    /// Reads a stream to its end, or to where the run may print no more. Whoever talks with the
+    /// agent gets its lines as they are, once they have been read here.
+    pub(super) async fn read(
+        &self,
+        stream: Stream,
+        mut source: impl AsyncRead + Unpin,
+        talk: Option<mpsc::Sender<String>>,
+    ) {
         let mut lines = Lines::default();
         let mut buffer = vec![0; READ_BYTES];
         loop {
@@ -160,7 +165,7 @@ impl Feed {
             }
             self.last_output.store(self.clock.now().0, Ordering::Relaxed);
             for line in lines.push(&buffer[..read]) {
-                self.line(stream, &line).await;
+                self.line(stream, &line, talk.as_ref()).await;
             }
             let read = u64::try_from(read).unwrap_or(u64::MAX);
             if self.read_bytes.fetch_add(read, Ordering::Relaxed) + read > self.limit_bytes {
@@ -169,16 +174,44 @@ impl Feed {
             }
         }
         if let Some(line) = lines.rest() {
-            self.line(stream, &line).await;
+            self.line(stream, &line, talk.as_ref()).await;
+        }
+        if stream == Stream::Stdout {
+            let rest = self.learned().meter.rest();
+            self.show(stream, &rest).await;
         }
     }
 
-    async fn line(&self, stream: Stream, raw: &[u8]) {
+    async fn line(&self, stream: Stream, raw: &[u8], talk: Option<&mpsc::Sender<String>>) {
         let text = String::from_utf8_lossy(raw);
         let lines = match stream {
             Stream::Stdout => self.metered(&text),
-            Stream::Stderr => vec![text.into_owned()],
+            Stream::Stderr => vec![text.clone().into_owned()],
         };
+        self.show(stream, &lines).await;
+        if let Some(talk) = talk {
+            // A conversation that has ended wants no more.
+            drop(talk.send(text.into_owned()).await);
+        }
+    }
+
+    /// Puts a line of Assay's own into the log.
+    pub(super) async fn note(&self, text: &str) {
+        self.show(Stream::Stdout, &[text.to_owned()]).await;
+    }
+
+    /// A text of the agent's without secrets and control characters.
+    pub(super) fn cleaned(&self, text: &str) -> String {
+        (self.redact)(&harmless(text))
+    }
+
+    /// The same of a text of several lines.
+    pub(super) fn cleaned_lines(&self, text: &str) -> String {
+        let lines: Vec<String> = text.lines().map(|line| self.cleaned(line)).collect();
+        cut(&lines.join("\n"), MAX_LINE)
+    }
+
+    async fn show(&self, stream: Stream, lines: &[String]) {
         for line in lines.iter().flat_map(|line| line.lines()) {
             // Redacted before it is cut: half a secret would not be known for one.
             let text = cut(&self.redacted(stream, &harmless(line)), MAX_LINE);
@@ -350,6 +383,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::projects::agents::OutputFormat;
+
+    fn plain() -> Meter {
+        Meter::new(OutputFormat::Plain)
+    }
 
     #[test]
     fn colours_stay_and_everything_that_moves_the_cursor_goes() {
@@ -393,10 +431,10 @@ mod tests {
         let (sink, mut lines) = mpsc::channel(4);
         let redact: Redact = Arc::new(|text| text.replace("hunter2", "[redacted]"));
         let clock = Clock::fake(Millis(7));
-        let feed = Feed::new(clock, redact, sink, OutputFormat::Plain, 1 << 20);
+        let feed = Feed::new(clock, redact, sink, plain(), 1 << 20);
         let long = format!("{}hunter2", "x".repeat(MAX_LINE - 3));
 
-        feed.read(Stream::Stderr, long.as_bytes()).await;
+        feed.read(Stream::Stderr, long.as_bytes(), None).await;
 
         let line = lines.recv().await.unwrap();
         assert_eq!(line.text, format!("{}[r…", "x".repeat(MAX_LINE - 3)));
@@ -409,10 +447,10 @@ mod tests {
         let (sink, log) = mpsc::channel(1);
         drop(log);
         let clock = Clock::fake(Millis(7));
-        let feed = Feed::new(clock, Arc::new(str::to_owned), sink, OutputFormat::Plain, 300);
+        let feed = Feed::new(clock, Arc::new(str::to_owned), sink, plain(), 300);
         let numbers = (0..100).map(|n| format!("line {n}")).collect::<Vec<_>>().join("\n");
 
-        feed.read(Stream::Stdout, numbers.as_bytes()).await;
+        feed.read(Stream::Stdout, numbers.as_bytes(), None).await;
 
         assert!(feed.flooded().is_cancelled());
         let (tail, _) = feed.learned_so_far();

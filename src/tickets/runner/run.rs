@@ -10,14 +10,17 @@ use std::time::Duration;
 use rustix::process::{Pid, WaitId, WaitIdOptions};
 use tokio::io::AsyncWriteExt;
 use tokio::process::{Child, ChildStdin};
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::output::{Feed, Stream, uncoloured};
+use super::acp::{Bounds, PATIENCE, Said, Talk, Trouble, talk};
+use super::ended::{Ended, Exit};
+use super::output::{Feed, Stream};
 use super::process::{ProcessId, end_group, kill_now};
-use super::report::{self, Handed};
-use super::spawn::{GO, Launch, Limits, NOT_FOUND, NOT_RUNNABLE, refused, works_in};
-use super::usage::{Metered, Usage};
+use super::report::{self, Handed, Outcome, Report};
+use super::spawn::{GO, Launch, Limits, refused, works_in};
+use super::usage::{Meter, Metered};
 use crate::base::stops::{self, Stop};
 use crate::base::{Clock, Fault, Millis};
 
@@ -25,108 +28,10 @@ use crate::base::{Clock, Fault, Millis};
 const DRAIN: Duration = Duration::from_secs(2);
 /// How long to wait for folders that were moved away before looking again.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
-/// How many of the last lines a failure quotes.
-const QUOTED_LINES: usize = 10;
-
-/// Why a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Exit {
-    /// The agent ended with this exit code.
-    Code(i32),
-    /// Somebody else ended the agent with this signal.
-    Signal(i32),
-    /// It was ended: the time was over.
-    TimedOut,
-    /// It was ended: it printed nothing for too long.
-    Silent,
-    /// It was ended: it printed too much.
-    OutputFlood,
-    /// It was ended: it told that it had used more than it may.
-    OverLimit,
-    /// It was ended: the caller cancelled it.
-    Cancelled,
-}
-
-impl Exit {
-    /// What happened, as a sentence; nothing where the agent ended well. A limit that was reached
-    /// is named with the setting of the agent profile that sets it.
-    #[must_use]
-    pub fn problem(self, limits: Limits) -> Option<String> {
-        let said = match self {
-            Self::Code(0) => return None,
-            Self::Code(code) if code == i32::from(NOT_FOUND) => {
-                "The agent's command was not found (exit code 127).".to_owned()
-            }
-            Self::Code(code) if code == i32::from(NOT_RUNNABLE) => {
-                "The agent's command could not be run (exit code 126).".to_owned()
-            }
-            Self::Code(code) => format!("The agent ended with exit code {code}."),
-            Self::Signal(signal) => format!("The agent was ended by signal {signal}."),
-            Self::TimedOut => format!(
-                "The agent did not end within its time limit of {} s (timeoutSecs of its profile).",
-                limits.total.as_secs_f64()
-            ),
-            Self::Silent => format!(
-                "The agent printed nothing for {} s (idleTimeoutSecs of its profile).",
-                limits.idle.as_secs_f64()
-            ),
-            Self::OutputFlood => format!(
-                "The agent printed more than {} bytes (maxOutputBytes of its profile).",
-                limits.output_bytes
-            ),
-            Self::OverLimit => "The agent has used more than it may.".to_owned(),
-            Self::Cancelled => "The agent was stopped.".to_owned(),
-        };
-        Some(said)
-    }
-}
-
-/// What came of a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ended {
-    /// Why it ended.
-    pub exit: Exit,
-    /// How much it was allowed.
-    pub limits: Limits,
-    /// How long it took, in milliseconds.
-    pub duration_ms: u64,
-    /// What it used up, as far as the agent printed it.
-    pub usage: Usage,
-    /// The agent's own words for why it failed, where it said so.
-    pub complaint: Option<String>,
-    /// Which bound it crossed, in words, where that ended it.
-    pub over: Option<String>,
-    /// The last lines of its log.
-    pub tail: Vec<String>,
-    /// What it handed back. Read even where the run was ended, for what can be saved.
-    pub report: Handed,
-    /// Whether the worktree is gone, or no worktree any more.
-    pub worktree_gone: bool,
-}
-
-impl Ended {
-    /// Why the run failed, for people: a sentence, and below it what the agent said last.
-    /// Nothing where the agent ended well in its worktree; whether a report must be there is the
-    /// caller's to say.
-    #[must_use]
-    pub fn failure(&self) -> Option<String> {
-        let gone = || self.worktree_gone.then(|| "The agent deleted its worktree.".to_owned());
-        let over = self.over.clone().filter(|_| self.exit == Exit::OverLimit);
-        let mut said = over.or_else(|| self.exit.problem(self.limits)).or_else(gone)?;
-        if let Some(complaint) = &self.complaint {
-            said.push_str("\n\n");
-            said.push_str(&uncoloured(complaint));
-        } else {
-            let from = self.tail.len().saturating_sub(QUOTED_LINES);
-            for (at, line) in self.tail[from..].iter().enumerate() {
-                said.push_str(if at == 0 { "\n\n" } else { "\n" });
-                said.push_str(&uncoloured(line));
-            }
-        }
-        Some(said)
-    }
-}
-
+/// How long an agent that was talked with may take to end once nobody talks any more.
+const PARTING: Duration = Duration::from_secs(1);
+/// How many lines of an agent wait to be heard.
+const LINES_WAITING: usize = 64;
 /// Runs an agent to its end. `spawned` is told of the process before anything of the agent runs,
 /// and must have it on record when it returns; if it fails, the command never ran. Dropping the
 /// future kills every process of the run.
@@ -163,21 +68,33 @@ where
         return Err(fault);
     }
     stops::reach(Stop::ProcessRecorded);
-    let cut_short = if cancel.is_cancelled() {
-        Some(Exit::Cancelled)
+    let over = if cancel.is_cancelled() {
+        Over::Cut(Exit::Cancelled)
     } else {
-        running.go(launch.standard_input()).await;
+        running.go(&launch, &worktree).await;
         stops::reach(Stop::ProcessWorks);
         running.wait(&launch.clock, launch.limits, &cancel).await
     };
+    let over = running.take_leave(over).await;
     let status = running.end(launch.limits.grace).await?;
     running.drain().await;
     stops::reach(Stop::ProcessEnded);
-    let exit = cut_short.unwrap_or_else(|| running.exit(status));
-    let (tail, metered) = running.feed.learned_so_far();
-    let over = running.feed.over();
-    let ended = finish(&launch, worktree, started, exit, tail, metered).await?;
-    Ok(Ended { over, ..ended })
+    let said = running.heard().await;
+    let exit = running.exit(over, status, said.as_ref());
+    let (tail, mut metered) = running.feed.learned_so_far();
+    let said = said.unwrap_or_default();
+    if let (Exit::Broke(_), Some(detail)) = (exit, said.detail) {
+        metered.complaint = Some(running.feed.cleaned_lines(&detail));
+    }
+    let mut ended = finish(&launch, worktree, started, exit, tail, metered).await?;
+    ended.over = running.feed.over();
+    if let (Exit::Answered, Some(question)) = (exit, said.question) {
+        let summary = "It waits for a person's word before it goes on.".to_owned();
+        let (outcome, question) = (Outcome::NeedsInput, Some(question));
+        let report = Report { outcome, summary, question, ..Report::default() };
+        ended.report = Handed::Report(Box::new(report));
+    }
+    Ok(ended)
 }
 
 async fn finish(
@@ -190,8 +107,13 @@ async fn finish(
 ) -> Result<Ended, Fault> {
     let (report, worktree_gone) = loop {
         let (path, redact, tree) = (launch.report(), launch.redaction(), worktree.clone());
+        let said = if exit == Exit::Answered { metered.said.clone() } else { String::new() };
         let looked = tokio::task::spawn_blocking(move || {
-            (report::take(&path, &*redact), !tree.join(".git").exists())
+            let report = match report::take(&path, &*redact) {
+                Handed::Missing => report::in_words(&said, &*redact),
+                report => report,
+            };
+            (report, !tree.join(".git").exists())
         });
         let looked = looked.await.map_err(Fault::internal)?;
         if (launch.in_place)() {
@@ -213,6 +135,58 @@ async fn finish(
     })
 }
 
+/// Why a run is over.
+#[derive(Debug, Clone, Copy)]
+enum Over {
+    /// The leader has ended.
+    Ended,
+    /// Nobody talks any more.
+    Talked,
+    /// It is to end.
+    Cut(Exit),
+}
+
+/// A conversation with the agent, in a task of its own.
+struct Conversation {
+    task: JoinSet<Said>,
+    over: CancellationToken,
+    stop: CancellationToken,
+}
+
+impl Conversation {
+    fn start(launch: &Launch, tree: &Path, feed: Arc<Feed>, ends: Ends) -> Self {
+        let (over, stop) = (CancellationToken::new(), CancellationToken::new());
+        let about = Talk {
+            prompt: launch.prompt.clone(),
+            bounds: Bounds {
+                tree: tree.to_owned(),
+                report: launch.report(),
+                attachments: launch.attachments.clone(),
+            },
+            permissions: launch.permissions,
+            answers: launch.answers.clone(),
+            authenticate: launch.profile.authenticate.clone(),
+            clock: launch.clock.clone(),
+            feed,
+            stop: stop.clone(),
+        };
+        let mut task = JoinSet::new();
+        let when_over = over.clone().drop_guard();
+        task.spawn(async move {
+            let said = talk(about, ends.lines, ends.stdin).await;
+            drop(when_over);
+            said
+        });
+        Self { task, over, stop }
+    }
+}
+
+/// What a conversation reads from and writes to.
+struct Ends {
+    lines: mpsc::Receiver<String>,
+    stdin: ChildStdin,
+}
+
 /// A run whose processes may be alive. Fields are dropped in order: the leash kills the group
 /// while the child still holds its number.
 struct Running {
@@ -222,6 +196,9 @@ struct Running {
     child: Child,
     feed: Arc<Feed>,
     streams: JoinSet<()>,
+    /// What the agent says, where somebody is to talk with it.
+    lines: Option<mpsc::Receiver<String>>,
+    talk: Option<Conversation>,
 }
 
 impl Running {
@@ -234,47 +211,83 @@ impl Running {
             launch.clock.clone(),
             launch.redaction(),
             launch.log.clone(),
-            launch.profile.output,
+            if launch.talks() { Meter::of_protocol() } else { Meter::new(launch.profile.output) },
             launch.limits.output_bytes,
         );
         let feed = Arc::new(feed.within(launch.bound.clone()));
+        let (speaks, lines) = launch.talks().then(|| mpsc::channel(LINES_WAITING)).unzip();
         let mut streams = JoinSet::new();
         if let Some(stdout) = child.stdout.take() {
             let feed = feed.clone();
-            streams.spawn(async move { feed.read(Stream::Stdout, stdout).await });
+            streams.spawn(async move { feed.read(Stream::Stdout, stdout, speaks).await });
         }
         if let Some(stderr) = child.stderr.take() {
             let feed = feed.clone();
-            streams.spawn(async move { feed.read(Stream::Stderr, stderr).await });
+            streams.spawn(async move { feed.read(Stream::Stderr, stderr, None).await });
         }
-        Ok(Self { leash, process, stdin: child.stdin.take(), child, feed, streams })
+        let stdin = child.stdin.take();
+        Ok(Self { leash, process, stdin, child, feed, streams, lines, talk: None })
     }
 
     /// Gives the word to start, and then the prompt, which the agent may take its time to read.
-    async fn go(&mut self, input: Vec<u8>) {
+    async fn go(&mut self, launch: &Launch, worktree: &Path) {
         let Some(mut stdin) = self.stdin.take() else { return };
         // A shim or agent that is gone shows in how the process ends.
-        if stdin.write_all(&[GO]).await.is_ok() {
-            self.streams.spawn(async move { drop(stdin.write_all(&input).await) });
+        if stdin.write_all(&[GO]).await.is_err() {
+            return;
+        }
+        if let Some(lines) = self.lines.take() {
+            let ends = Ends { lines, stdin };
+            self.talk = Some(Conversation::start(launch, worktree, self.feed.clone(), ends));
+            return;
+        }
+        let input = launch.standard_input();
+        self.streams.spawn(async move { drop(stdin.write_all(&input).await) });
+    }
+
+    /// Waits until the leader has ended or has answered, or says why it must end.
+    async fn wait(&self, clock: &Clock, limits: Limits, cancel: &CancellationToken) -> Over {
+        let talked = async {
+            match &self.talk {
+                Some(talk) => talk.over.cancelled().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            () = exited(self.process) => Over::Ended,
+            () = talked => Over::Talked,
+            () = cancel.cancelled() => Over::Cut(Exit::Cancelled),
+            () = self.feed.flooded().cancelled() => Over::Cut(Exit::OutputFlood),
+            () = self.feed.crossed().cancelled() => Over::Cut(Exit::OverLimit),
+            () = clock.sleep(limits.total) => Over::Cut(Exit::TimedOut),
+            () = self.silence(clock, limits.idle) => Over::Cut(Exit::Silent),
         }
     }
 
-    /// Waits until the leader has ended, or says why it must be.
-    async fn wait(
-        &self,
-        clock: &Clock,
-        limits: Limits,
-        cancel: &CancellationToken,
-    ) -> Option<Exit> {
-        tokio::select! {
-            biased;
-            () = exited(self.process) => None,
-            () = cancel.cancelled() => Some(Exit::Cancelled),
-            () = self.feed.flooded().cancelled() => Some(Exit::OutputFlood),
-            () = self.feed.crossed().cancelled() => Some(Exit::OverLimit),
-            () = clock.sleep(limits.total) => Some(Exit::TimedOut),
-            () = self.silence(clock, limits.idle) => Some(Exit::Silent),
+    /// Lets an agent that was talked with end by itself, or cancels it as the protocol has it.
+    async fn take_leave(&self, over: Over) -> Over {
+        let Some(talk) = &self.talk else { return over };
+        match over {
+            Over::Talked => match tokio::time::timeout(PARTING, exited(self.process)).await {
+                Ok(()) => Over::Ended,
+                Err(_) => over,
+            },
+            Over::Cut(Exit::OutputFlood) | Over::Ended => over,
+            Over::Cut(_) => {
+                talk.stop.cancel();
+                drop(tokio::time::timeout(PATIENCE, talk.over.cancelled()).await);
+                over
+            }
         }
+    }
+
+    /// What the conversation came to. Its lines have ended, so it has too.
+    async fn heard(&mut self) -> Option<Said> {
+        let talk = self.talk.as_mut()?;
+        let said = tokio::time::timeout(DRAIN, talk.task.join_next()).await;
+        let left = Said { trouble: Some(Trouble::Left), ..Said::default() };
+        Some(said.ok().flatten().and_then(Result::ok).unwrap_or(left))
     }
 
     async fn silence(&self, clock: &Clock, most: Duration) {
@@ -305,13 +318,23 @@ impl Running {
         }
     }
 
-    fn exit(&self, status: ExitStatus) -> Exit {
+    fn exit(&self, over: Over, status: ExitStatus, said: Option<&Said>) -> Exit {
+        if let Over::Cut(exit) = over {
+            return exit;
+        }
         if self.feed.flooded().is_cancelled() {
             return Exit::OutputFlood;
         }
-        match (status.code(), status.signal()) {
+        let by_status = match (status.code(), status.signal()) {
             (Some(code), _) => Exit::Code(code),
             (None, signal) => Exit::Signal(signal.unwrap_or_default()),
+        };
+        match (said.map(|said| said.trouble), over) {
+            (None, _) => by_status,
+            (Some(None), _) => Exit::Answered,
+            // How it ended says more, unless it was this side that ended it.
+            (Some(Some(Trouble::Left)), Over::Ended) if by_status != Exit::Code(0) => by_status,
+            (Some(Some(trouble)), _) => Exit::Broke(trouble),
         }
     }
 }
@@ -345,61 +368,4 @@ async fn exited(process: ProcessId) {
     });
     // A panic is impossible there, and a runtime that shuts down ends the run anyway.
     drop(ended.await);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn ended(exit: Exit, tail: &[&str]) -> Ended {
-        let limits = Limits {
-            total: Duration::from_hours(1),
-            idle: Duration::from_mins(15),
-            output_bytes: 1_024,
-            grace: Duration::ZERO,
-        };
-        Ended {
-            exit,
-            limits,
-            duration_ms: 1,
-            usage: Usage::default(),
-            complaint: None,
-            over: None,
-            tail: tail.iter().map(|&line| line.to_owned()).collect(),
-            report: Handed::Missing,
-            worktree_gone: false,
-        }
-    }
-
-    #[test]
-    fn a_failure_quotes_what_the_agent_said_last() {
-        let run = ended(Exit::Code(2), &["\u{1b}[31mboom\u{1b}[0m", "at line 3"]);
-
-        let expected = "The agent ended with exit code 2.\n\nboom\nat line 3";
-        assert_eq!(run.failure().as_deref(), Some(expected));
-
-        let run = Ended { complaint: Some("usage limit reached".to_owned()), ..run };
-        let expected = "The agent ended with exit code 2.\n\nusage limit reached";
-        assert_eq!(run.failure().as_deref(), Some(expected));
-    }
-
-    #[test]
-    fn a_limit_that_was_reached_is_named_with_its_setting() {
-        let said = |exit| ended(exit, &[]).failure().unwrap();
-
-        let expected =
-            "The agent did not end within its time limit of 3600 s (timeoutSecs of its profile).";
-        assert_eq!(said(Exit::TimedOut), expected);
-        assert!(said(Exit::Silent).contains("900 s (idleTimeoutSecs"));
-        assert!(said(Exit::OutputFlood).contains("1024 bytes (maxOutputBytes"));
-    }
-
-    #[test]
-    fn a_run_that_ended_well_has_no_failure_unless_its_worktree_is_gone() {
-        let run = ended(Exit::Code(0), &["done"]);
-        assert_eq!(run.failure(), None);
-
-        let run = Ended { worktree_gone: true, tail: Vec::new(), ..run };
-        assert_eq!(run.failure().as_deref(), Some("The agent deleted its worktree."));
-    }
 }

@@ -16,7 +16,7 @@ use super::output::{LogLine, Redact};
 use super::process::MARKER;
 use super::usage::Bound;
 use crate::base::{Clock, Code, Fault, Secret};
-use crate::projects::agents::{Fill, Profile, PromptBy};
+use crate::projects::agents::{Fill, Permissions, Profile, PromptBy, Protocol};
 
 /// The byte that means: recorded, start. It precedes the agent's own standard input.
 pub const GO: u8 = b'g';
@@ -50,6 +50,11 @@ pub struct Launch {
     pub folder: PathBuf,
     /// The folder with the files that came with the ticket, where it has some.
     pub attachments: Option<PathBuf>,
+    /// What it may do that it asks permission for, as an agent over the protocol does.
+    pub permissions: Permissions,
+    /// Questions of the ticket and what people answered, oldest first: what somebody allowed
+    /// stays allowed.
+    pub answers: Vec<(String, String)>,
     /// How the agent may call Assay, where it may.
     pub access: Option<Access>,
     /// The ticket's secrets: what each is worth in the environment variable of its name.
@@ -187,6 +192,11 @@ impl Launch {
         })
     }
 
+    /// Whether the agent speaks the Agent Client Protocol.
+    pub(super) fn talks(&self) -> bool {
+        self.profile.protocol == Protocol::Acp
+    }
+
     /// What the shim reads after the word to start.
     pub(super) fn standard_input(&self) -> Vec<u8> {
         match self.profile.prompt {
@@ -293,6 +303,8 @@ mod tests {
             worktree: "/nowhere".into(),
             folder: "/run/1".into(),
             attachments: Some("/run/1/attachments".into()),
+            permissions: Permissions::default(),
+            answers: Vec::new(),
             access: Some(Access { url: "http://a".to_owned(), key: Secret::new("alch_1") }),
             secrets: vec![("WEBHOOK".to_owned(), Secret::new("whsec"))],
             marker: "m".to_owned(),

@@ -17,6 +17,7 @@ mod repositories;
 mod rounds;
 pub(crate) mod secrets;
 mod stage;
+mod talking;
 mod tries;
 mod walkthrough;
 

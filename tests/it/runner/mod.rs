@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use assay::base::{Clock, Code, Entropy, Fault, Millis, Secret};
-use assay::projects::agents::{Profile, PromptBy};
+use assay::projects::agents::{Permissions, Profile, PromptBy};
 use assay::tickets::runner::report::Outcome;
 use assay::tickets::runner::{
     Access, Ended, Exit, Handed, Launch, Limits, LogLine, ProcessId, Stream, end_orphan, run,
@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 mod endings;
 mod handing_over;
+mod talking;
 
 const ASSAY: &str = env!("CARGO_BIN_EXE_assay");
 /// Short enough for a test, long enough for a shell to start on a busy machine.
@@ -66,6 +67,8 @@ impl Place {
             worktree: self.tree(),
             folder: self.file("run"),
             attachments: None,
+            permissions: Permissions::default(),
+            answers: Vec::new(),
             access: Some(Access { url: "http://here".to_owned(), key: Secret::new("alch_k3y") }),
             secrets: Vec::new(),
             marker: self.marker.clone(),

@@ -17,7 +17,9 @@ const ALLOWED: &[(&str, &str)] = &[
     ("src/projects/settings", "settings are an open document of the project"),
     ("src/projects/agents/mod.rs", "a profile is a document that people write by hand"),
     ("src/tickets/runner/report/read.rs", "an agent may write anything where its report goes"),
-    ("src/tickets/runner/usage/claude.rs", "the input of an agent's tool is any object"),
+    ("src/tickets/runner/usage/", "the input of an agent's tool is any object"),
+    ("src/tickets/runner/acp/policy.rs", "the input of an agent's tool is any object"),
+    ("src/tickets/runner/acp/trouble.rs", "what an agent adds to an error is any value"),
     ("src/work/verify_node.rs", "the detail of a proof is any object"),
 ];
 

@@ -12,7 +12,7 @@ use crate::base::text::cut;
 use crate::words;
 
 pub use file::take;
-pub use read::parse;
+pub use read::{in_words, parse};
 
 /// The largest report, in bytes.
 pub const MAX_BYTES: u64 = 1024 * 1024;

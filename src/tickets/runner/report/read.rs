@@ -49,6 +49,22 @@ pub fn parse(bytes: &[u8], clean: &dyn Fn(&str) -> String) -> Handed {
     }
 }
 
+/// Reads a report that stands at the end of an agent's last message: a JSON object with an outcome,
+/// in a block of its own or as the last lines. A message without one is no report.
+pub fn in_words(said: &str, clean: &dyn Fn(&str) -> String) -> Handed {
+    let said = said.trim_end();
+    let body = said.strip_suffix("```").unwrap_or(said).trim_end();
+    let starts = body.char_indices().filter(|&(at, c)| {
+        c == '{' && (at == 0 || body[..at].trim_end_matches([' ', '\t']).ends_with('\n'))
+    });
+    // The object that begins first and reaches to the end; a message has few lines that begin so.
+    let object = starts.map(|(at, _)| &body[at..]).take(MAX_LIST).find(|text| {
+        serde_json::from_str::<Map<String, Value>>(text)
+            .is_ok_and(|fields| fields.contains_key("outcome"))
+    });
+    object.map_or(Handed::Missing, |text| parse(text.as_bytes(), clean))
+}
+
 /// What stands within a Markdown code fence, where the whole text is one.
 fn unfenced(text: &str) -> &str {
     let inner = text.strip_prefix("```json").or_else(|| text.strip_prefix("```"));
@@ -484,6 +500,23 @@ mod tests {
         assert!(!format!("{handed:?}").contains("s3cret"));
         let text = parse(b"# Done\nwith s3cret", &clean);
         assert_eq!(text, Handed::Text("# Done\nwith [redacted]".to_owned()));
+    }
+
+    #[test]
+    fn only_an_object_with_an_outcome_at_the_end_of_a_message_is_a_report() {
+        let read = |said: &str| in_words(said, &str::to_owned);
+
+        for said in [
+            "{\"outcome\": \"done\", \"summary\": \"it\"}",
+            "Done.\n```json\n{\n\"outcome\": \"done\", \"summary\": \"it\"\n}\n```\n",
+            "{\n not it\n}\n  {\"outcome\": \"done\", \"summary\": \"it\"}",
+        ] {
+            assert!(matches!(read(said), Handed::Report(_)), "{said}");
+        }
+        for said in ["", "Done.", "{\"a\": 1}", "{\"outcome\": \"done\"}\nMore.", "{", "x {"] {
+            assert_eq!(read(said), Handed::Missing, "{said}");
+        }
+        assert!(matches!(read("{\"outcome\": \"great\"}"), Handed::Invalid(_)));
     }
 
     proptest! {

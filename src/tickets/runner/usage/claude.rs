@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{Metered, Usage, brief, is_event};
+use super::{Metered, Usage, brief, is_event, micros};
 
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -161,15 +161,8 @@ impl Reader {
             sum
         });
         usage.model.clone_from(&self.model);
-        Metered { usage, complaint: self.complaint.clone() }
+        Metered { usage, complaint: self.complaint.clone(), ..Metered::default() }
     }
-}
-
-/// Dollars as millionths of one, where the number can be a price.
-fn micros(dollars: f64) -> Option<u64> {
-    // Written out and read back: a cast would quietly turn nonsense into a price.
-    let whole = format!("{:.0}", dollars * 1_000_000.0);
-    (dollars >= 0.0).then(|| whole.parse().ok()).flatten()
 }
 
 fn said(block: Block) -> Option<String> {
@@ -258,7 +251,7 @@ mod tests {
             model: Some("claude-sonnet-4-5-20250929".to_owned()),
         };
         let metered = reader.so_far();
-        assert_eq!(metered, Metered { usage, complaint: None });
+        assert_eq!(metered, Metered { usage, ..Metered::default() });
     }
 
     #[test]

@@ -118,7 +118,11 @@ impl Reader {
 
     /// The totals.
     pub(super) fn so_far(&self) -> Metered {
-        Metered { usage: self.usage.clone(), complaint: self.complaint.clone() }
+        Metered {
+            usage: self.usage.clone(),
+            complaint: self.complaint.clone(),
+            ..Metered::default()
+        }
     }
 }
 
@@ -204,7 +208,7 @@ mod tests {
             output_tokens: 122,
             ..Usage::default()
         };
-        assert_eq!(reader.so_far(), Metered { usage, complaint: None });
+        assert_eq!(reader.so_far(), Metered { usage, ..Metered::default() });
     }
 
     #[test]

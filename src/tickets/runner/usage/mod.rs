@@ -2,8 +2,12 @@
 //! Pure readers, one a format. An event that is not known, or not of the expected shape, is
 //! passed over: agents change their formats, and a run must not fail by it.
 
+mod acp;
 mod claude;
 mod codex;
+mod gemini;
+mod goose;
+mod opencode;
 
 use std::sync::Arc;
 
@@ -37,6 +41,8 @@ pub struct Metered {
     pub usage: Usage,
     /// The agent's own words for why it failed, where it said so.
     pub complaint: Option<String>,
+    /// The agent's last message, where the format tells it apart; it may hold the report.
+    pub said: String,
 }
 
 /// Reads an agent's standard output line by line.
@@ -48,6 +54,10 @@ enum Reader {
     Plain,
     Claude(claude::Reader),
     Codex(codex::Reader),
+    Gemini(gemini::Reader),
+    Opencode(opencode::Reader),
+    Goose(goose::Reader),
+    Acp(acp::Reader),
 }
 
 /// The longest short line about a tool call, in characters.
@@ -61,7 +71,16 @@ impl Meter {
             OutputFormat::Plain => Reader::Plain,
             OutputFormat::ClaudeStreamJson => Reader::Claude(claude::Reader::default()),
             OutputFormat::CodexJson => Reader::Codex(codex::Reader::default()),
+            OutputFormat::GeminiStreamJson => Reader::Gemini(gemini::Reader::default()),
+            OutputFormat::OpencodeJson => Reader::Opencode(opencode::Reader::default()),
+            OutputFormat::GooseStreamJson => Reader::Goose(goose::Reader::default()),
         })
+    }
+
+    /// A reader of the messages of the Agent Client Protocol.
+    #[must_use]
+    pub fn of_protocol() -> Self {
+        Self(Reader::Acp(acp::Reader::default()))
     }
 
     /// Takes one line and gives the texts that a person should see for it, which may have several
@@ -71,8 +90,24 @@ impl Meter {
             Reader::Plain => None,
             Reader::Claude(reader) => reader.line(line),
             Reader::Codex(reader) => reader.line(line),
+            Reader::Gemini(reader) => reader.line(line),
+            Reader::Opencode(reader) => reader.line(line),
+            Reader::Goose(reader) => reader.line(line),
+            Reader::Acp(reader) => reader.line(line),
         };
         read.unwrap_or_else(|| vec![line.to_owned()])
+    }
+
+    /// The texts that were held back for their line's end, once the output has ended.
+    pub fn rest(&mut self) -> Vec<String> {
+        match &mut self.0 {
+            Reader::Gemini(reader) => reader.rest(),
+            Reader::Goose(reader) => reader.rest(),
+            Reader::Acp(reader) => reader.rest(),
+            Reader::Plain | Reader::Claude(_) | Reader::Codex(_) | Reader::Opencode(_) => {
+                Vec::new()
+            }
+        }
     }
 
     /// What was read so far. Complete once the agent has ended by itself.
@@ -82,6 +117,10 @@ impl Meter {
             Reader::Plain => Metered::default(),
             Reader::Claude(reader) => reader.so_far(),
             Reader::Codex(reader) => reader.so_far(),
+            Reader::Gemini(reader) => reader.so_far(),
+            Reader::Opencode(reader) => reader.so_far(),
+            Reader::Goose(reader) => reader.so_far(),
+            Reader::Acp(reader) => reader.so_far(),
         }
     }
 }
@@ -94,6 +133,13 @@ fn is_event(line: &str) -> bool {
         _kind: String,
     }
     serde_json::from_str::<Any>(line).is_ok()
+}
+
+/// Dollars as millionths of one, where the number can be a price.
+fn micros(dollars: f64) -> Option<u64> {
+    // Written out and read back: a cast would quietly turn nonsense into a price.
+    let whole = format!("{:.0}", dollars * 1_000_000.0);
+    (dollars >= 0.0).then(|| whole.parse().ok()).flatten()
 }
 
 fn brief(text: &str) -> String {
@@ -116,8 +162,8 @@ mod tests {
 
     #[test]
     fn unknown_events_are_silent_and_what_is_no_event_is_shown() {
-        for format in [OutputFormat::ClaudeStreamJson, OutputFormat::CodexJson] {
-            let mut meter = Meter::new(format);
+        for format in OutputFormat::ALL.iter().filter(|it| **it != OutputFormat::Plain) {
+            let mut meter = Meter::new(*format);
 
             assert_eq!(meter.line(r#"{"type":"hologram","x":[1]}"#), Vec::<String>::new());
             assert_eq!(meter.line("npm warn old lockfile"), ["npm warn old lockfile"]);
@@ -128,7 +174,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_line_makes_a_reader_panic(
-            kind in "assistant|result|user|system|turn.completed|item.completed|error",
+            kind in "assistant|result|user|turn.completed|item.completed|error|message|tool_use",
             body in "[\\[\\]{}\":,a-z0-9.-]{0,60}",
         ) {
             for format in OutputFormat::ALL {

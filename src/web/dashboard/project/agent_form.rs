@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::form::{Field, Group, Reads, Sent};
 use super::sections::Known;
 use crate::base::{Fault, text};
-use crate::projects::agents::{Builtin, OutputFormat, Profile, PromptBy};
+use crate::projects::agents::{Builtin, OutputFormat, Permissions, Profile, PromptBy, Protocol};
 use crate::projects::settings::{AGENT_NODES, EDITOR, PRESETS};
 use crate::web::dashboard::parts::{Choice, plain_word};
 
@@ -40,6 +40,10 @@ pub(super) fn groups(known: &Known, _: usize) -> Vec<Group> {
                 .hint("Does everything that nothing below gives to another. One alone needs none.")
                 .given(agents.default.as_ref())
                 .choices(choice("None named")),
+            Field::new(&["settings", "agents", "permissions"], "An agent that asks may do", Reads::Text)
+                .hint("Agents over the Agent Client Protocol ask. Worktree allows what stays there.")
+                .value(agents.permissions.word())
+                .choices(words(&Permissions::ALL.iter().map(|one| one.word()).collect::<Vec<_>>())),
         ],
         ),
         Group::new(
@@ -72,10 +76,18 @@ fn of_profile(name: &str, profile: &Profile) -> Group {
         profile.set.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let prompts: Vec<&str> = PromptBy::ALL.iter().map(|one| one.word()).collect();
     let outputs: Vec<&str> = OutputFormat::ALL.iter().map(|one| one.word()).collect();
+    let protocols: Vec<&str> = Protocol::ALL.iter().map(|one| one.word()).collect();
     let fields = vec![
         field("command", "Command", Reads::Lines)
             .hint("The program and its arguments, one a line; no shell reads them.")
             .value(profile.command.join("\n")),
+        field("protocol", "It is talked with as", Reads::Text)
+            .hint("Acp is the Agent Client Protocol.")
+            .value(profile.protocol.word())
+            .choices(words(&protocols)),
+        field("authenticate", "Way to log in", Reads::Given)
+            .hint("For agents over the protocol that want to be told one.")
+            .given(profile.authenticate.as_ref()),
         field("prompt", "The prompt comes as", Reads::Text)
             .value(profile.prompt.word())
             .choices(words(&prompts)),
