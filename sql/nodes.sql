@@ -96,6 +96,11 @@ WHERE  id = :id AND tenant_id = :tenant AND status = 'running' AND attempt = :at
 UPDATE nodes SET status = 'queued', job_id = NULL
 WHERE  id = :id AND tenant_id = :tenant AND status IN ('running', 'awaiting_input');
 
+-- name: requeue_any
+-- The same whether or not its start is on record.
+UPDATE nodes SET status = 'queued', job_id = NULL
+WHERE  id = :id AND tenant_id = :tenant AND status IN ('queued', 'running');
+
 -- name: put_back
 -- Puts a node back whose run could not begin; its job tries again.
 UPDATE nodes SET status = 'queued'

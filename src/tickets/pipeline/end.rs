@@ -2,6 +2,7 @@
 
 use super::advance::start_waiting;
 use super::claim;
+use crate::accounts::keys;
 use crate::base::{Fault, TenantId, TicketId, text};
 use crate::jobs;
 use crate::store::Tx;
@@ -174,6 +175,8 @@ fn close(tx: &mut Tx<'_>, ticket: &Ticket, end: &End<'_>) -> Result<bool, Fault>
         return Ok(false);
     }
     stop_jobs(tx, tenant, id)?;
+    // Where a crash took the run, nobody else is left to end the key of its agent.
+    keys::revoke_of_ticket(tx, tenant, id)?;
     claim::end_of_ticket(tx, tenant, id)?;
     let of = params! { ":tenant": tenant, ":ticket": id, ":now": now };
     tx.run(sql!("nodes.sql", "cancel_open"), of)?;

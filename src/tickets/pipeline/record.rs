@@ -7,6 +7,7 @@ use super::{advance, end, plan};
 use crate::base::{Fault, NodeId, TenantId, TicketId, text};
 use crate::notices::outbox::{self, Happening};
 use crate::store::{Hash, Read, Tx, to_int};
+use crate::tickets::landing;
 use crate::tickets::limits;
 use crate::tickets::node::{self, Node};
 use crate::tickets::questions::{self, Asking};
@@ -171,6 +172,13 @@ pub fn lose(tx: &mut Tx<'_>, tenant: TenantId, node_id: NodeId, reason: &str) ->
     let Some(node) = node::find(tx, tenant, node_id)? else { return Ok(()) };
     if node.status.is_terminal() || node.status == NodeStatus::AwaitingInput {
         return Ok(());
+    }
+    if landing::intended(tx, tenant, node.ticket)?.is_some() {
+        // The base may have moved already. The sweep starts it again, until that is known.
+        return tx.run_one(
+            sql!("nodes.sql", "requeue_any"),
+            params! { ":tenant": tenant, ":id": node_id },
+        );
     }
     let started = params! { ":tenant": tenant, ":id": node_id, ":agent": node.agent,
     ":now": tx.now() };
@@ -357,7 +365,9 @@ pub fn interrupt(tx: &mut Tx<'_>, tenant: TenantId, node: &Node) -> Result<bool,
     note(tx, node, Happened::Interrupted, &said)?;
     let tries = u64::from(timeline::retries(tx, tenant, node.ticket)?) + 1;
     let most = INTERRUPTIONS_MAX.saturating_mul(tries);
-    if counted.unwrap_or(0) <= most {
+    // A landing that may have moved the base is followed to its end, however often it is cut short.
+    let lands = landing::intended(tx, tenant, node.ticket)?.is_some();
+    if lands || counted.unwrap_or(0) <= most {
         return Ok(true);
     }
     let ticket = ticket::get(tx, tenant, node.ticket)?;

@@ -8,6 +8,7 @@ mod chains;
 mod dependencies;
 mod drafting;
 mod duplicates;
+mod given_up;
 mod likeness;
 mod listing;
 mod models;
