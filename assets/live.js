@@ -47,7 +47,8 @@ function remember(page) {
 
 function isBeingFilled(region) {
   const field = document.activeElement;
-  if (region.contains(field) && field.matches("input, textarea, select")) return true;
+  const typed = "input:not([type=checkbox]), textarea, select";
+  if (region.contains(field) && field.matches(typed)) return true;
   const fields = region.querySelectorAll("textarea, input[type=text], input[type=radio]");
   return [...fields].some((one) =>
     one.type === "radio" ? one.checked !== one.defaultChecked : one.value !== one.defaultValue,

@@ -342,16 +342,6 @@ CREATE TABLE questions (
     CHECK (secret IS NULL OR pause IS NULL)
 ) STRICT;
 
-CREATE TABLE secret_links (
-    token_hash  BLOB PRIMARY KEY CHECK (length(token_hash) = 32),
-    tenant_id   BLOB NOT NULL REFERENCES tenants (id),
-    ticket_id   BLOB NOT NULL REFERENCES tickets (id),
-    question_id BLOB NOT NULL REFERENCES questions (id),
-    made_by     TEXT NOT NULL,
-    created_at  INTEGER NOT NULL,
-    expires_at  INTEGER NOT NULL,
-    used_at     INTEGER
-) STRICT, WITHOUT ROWID;
 CREATE TABLE saved_views (
     id         BLOB PRIMARY KEY CHECK (length(id) = 16),
     tenant_id  BLOB NOT NULL REFERENCES tenants (id),
@@ -362,6 +352,17 @@ CREATE TABLE saved_views (
     created_at INTEGER NOT NULL,
     UNIQUE (user_id, name_norm)
 ) STRICT;
+
+CREATE TABLE secret_links (
+    token_hash  BLOB PRIMARY KEY CHECK (length(token_hash) = 32),
+    tenant_id   BLOB NOT NULL REFERENCES tenants (id),
+    ticket_id   BLOB NOT NULL REFERENCES tickets (id),
+    question_id BLOB NOT NULL REFERENCES questions (id),
+    made_by     TEXT NOT NULL,
+    created_at  INTEGER NOT NULL,
+    expires_at  INTEGER NOT NULL,
+    used_at     INTEGER
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE sessions (
     token_hash   BLOB PRIMARY KEY CHECK (length(token_hash) = 32),

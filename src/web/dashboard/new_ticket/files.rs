@@ -50,7 +50,7 @@ pub(in crate::web::dashboard) async fn announce(
 
 async fn place(site: &Site, visitor: &Visitor, sent: &Announced) -> Result<Value, Fault> {
     visitor.check(&sent.csrf)?;
-    let minted = mint(
+    let minted = announced(
         site,
         visitor,
         (&sent.project, &sent.job_id),
@@ -74,21 +74,21 @@ struct Minted {
     token: String,
 }
 
-async fn mint(
+async fn announced(
     site: &Site,
     visitor: &Visitor,
     (project, job): (&str, &str),
-    (name, media_type, size): (&str, &str, u64),
+    (named, media_type, bytes): (&str, &str, u64),
 ) -> Result<Minted, Fault> {
     let mut asked =
-        json!({ "original_name": name, "content_type": media_type, "size_bytes": size });
+        json!({ "original_name": named, "content_type": media_type, "size_bytes": bytes });
     for (key, value) in [("project", project), ("job_id", job)] {
         if !value.is_empty() {
             asked[key] = json!(value);
         }
     }
-    let minted = call(site, visitor, "mint_attachment_upload_url", asked).await?;
-    let text = |name: &str| minted[name].as_str().unwrap_or_default().to_owned();
+    let said = call(site, visitor, "mint_attachment_upload_url", asked).await?;
+    let text = |name: &str| said[name].as_str().unwrap_or_default().to_owned();
     let url = text("upload_url");
     let token = url.rsplit('/').next().unwrap_or_default().to_owned();
     Ok(Minted { job: text("job_id"), key: text("key"), token })
@@ -107,13 +107,13 @@ pub(super) async fn take(
     let door = Uploading { db: site.db().clone(), uploads: site.uploads().clone() };
     for file in files {
         let name = file.file_name.as_deref().unwrap_or_default();
-        let size = file.bytes.len() as u64;
+        let bytes = file.bytes.len() as u64;
         let wrong = |fault: Fault| match fault.code {
             Code::Internal | Code::StorageFull => fault,
             _ => Fault::argument("files", format!("{name:?}: {}", said(&fault))),
         };
-        let about = (name, &*file.media_type, size);
-        let minted = mint(site, visitor, (&typed.project, &typed.job_id), about).await;
+        let about = (name, &*file.media_type, bytes);
+        let minted = announced(site, visitor, (&typed.project, &typed.job_id), about).await;
         let minted = minted.map_err(wrong)?;
         let mut headers = HeaderMap::new();
         if let Ok(kind) = HeaderValue::from_str(&file.media_type) {
@@ -125,7 +125,7 @@ pub(super) async fn take(
             key: minted.key,
             original_name: name.to_owned(),
             content_type: file.media_type.clone(),
-            size_bytes: size,
+            size_bytes: bytes,
         });
     }
     Ok(())

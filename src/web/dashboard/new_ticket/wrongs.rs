@@ -28,6 +28,11 @@ impl Wrongs {
         self.of(WHOLE)
     }
 
+    /// Whether something is wrong at a field.
+    pub(super) fn is_at_fields(&self) -> bool {
+        self.0.keys().any(|field| *field != WHOLE)
+    }
+
     /// Whether something is wrong at one of the fields that are folded away.
     pub(super) fn is_in_more(&self) -> bool {
         ["seed_from_ref", "replaces", "confirm_no_attachments"]

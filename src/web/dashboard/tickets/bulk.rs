@@ -134,7 +134,7 @@ pub(in crate::web::dashboard) async fn submit(
     let page = visitor.read(&site, move |read, visitor| {
         let shell = Shell::load(read, visitor, "/tickets")?.still();
         if is_sure {
-            return BulkPage::after(read, visitor, shell, act, refs, done);
+            return BulkPage::after(read, visitor, shell, act, &refs, done);
         }
         BulkPage::before(read, visitor, shell, act, refs)
     });
@@ -155,8 +155,8 @@ async fn call(
         cancel: CancellationToken::new(),
         request: visitor.request,
     };
-    let called = site.gate().call(&caller, act.tool(), json!({ "ticket": named }), context);
-    match called.await {
+    let asked = json!({ "ticket": named });
+    match site.gate().call(&caller, act.tool(), asked, context).await {
         Ok(_) => Ok(None),
         // Trouble of the server ends it all; what concerns one ticket is told beside it.
         Err(fault) if matches!(fault.code, Code::Internal | Code::StorageFull) => Err(fault),
@@ -253,7 +253,7 @@ impl BulkPage {
         visitor: &Visitor,
         shell: Shell,
         act: Act,
-        refs: Vec<String>,
+        refs: &[String],
         done: Vec<Option<String>>,
     ) -> Result<Self, Fault> {
         let fine = done.iter().filter(|wrong| wrong.is_none()).count() as u64;

@@ -101,14 +101,14 @@ impl Filters {
         }
         let projects = projects.iter().map(|one| Choice::new(&*one.slug, &*one.name));
         let project = wanted.project.as_ref().map(|project| project.name.clone());
-        Ok(Self::of(&wanted.asked, projects.collect(), project, names))
+        Ok(Self::of(&wanted.asked, projects.collect(), project, &names))
     }
 
     pub(super) fn of(
         asked: &Asked,
         projects: Vec<Choice>,
         project: Option<String>,
-        categories: Vec<String>,
+        categories: &[String],
     ) -> Self {
         let mut kept: Vec<(&str, &str)> =
             asked.statuses.iter().map(|status| ("status", status.word())).collect();

@@ -226,7 +226,7 @@ fn said(asked: &Asked, found: &Found, counts: &[(Status, u64)]) -> String {
         |(status, _): &&(Status, u64)| asked.statuses.is_empty() || asked.statuses.contains(status);
     let all: u64 = counts.iter().filter(of).map(|(_, count)| count).sum();
     match (asked.is_narrowed_beyond_status(), asked.from, found.next) {
-        (false, None, None) | (true, None, None) => humane::counted(shown, "ticket", "tickets"),
+        (_, None, None) => humane::counted(shown, "ticket", "tickets"),
         (false, _, _) => format!("{shown} of {} tickets", humane::count(all)),
         (true, _, _) => format!("{} here", humane::counted(shown, "ticket", "tickets")),
     }

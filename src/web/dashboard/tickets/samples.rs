@@ -35,7 +35,7 @@ impl TicketsPage {
             as_list: "/tickets".to_owned(),
             as_board: "/tickets?view=board".to_owned(),
             chips: filters::chips(&asked, &counts),
-            filters: Filters::of(&asked, projects.to_vec(), None, categories),
+            filters: Filters::of(&asked, projects.to_vec(), None, &categories),
             new_href: new_href(""),
             blocked: Blocked {
                 rows: vec![BlockedLine {
