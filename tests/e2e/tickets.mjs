@@ -140,7 +140,7 @@ describe("with JavaScript", () => {
     await page.click("text=Retry selected…");
     await page.locator("h1", { hasText: "Retry 1 ticket?" }).waitFor();
     await look(page, "bulk");
-    await page.click("text=Retry 1 ticket >> visible=true");
+    await page.click("main form button");
     await page.locator("h1", { hasText: "1 ticket retried" }).waitFor();
   });
 
