@@ -7,8 +7,9 @@ use crate::jobs::Ctx;
 use crate::tickets::processes::{self, Recorded};
 use crate::tickets::runner::{self, Ended, Launch, ProcessId};
 
-/// Runs an agent or a check to its end, for a node where it is of one. What it came to is given back even where the record could
-/// not be cleared: the next start finds the process gone, and clears it.
+/// Runs an agent or a check to its end, for a node where it is of one. What it came to is given
+/// back even where the record could not be cleared: the next start finds the process gone, and
+/// clears it.
 pub(super) async fn run(
     env: &Env,
     ctx: &Ctx,

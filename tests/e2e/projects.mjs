@@ -27,6 +27,8 @@ const SECTIONS = [
   "document",
 ];
 
+const OTHERS = ["/projects", "/projects/acme-widgets", "/projects/new", "/keys?show=all"];
+
 let bench, server, browser;
 
 before(async () => {
@@ -87,7 +89,7 @@ describe("the pages", () => {
     });
   }
 
-  for (const address of ["/projects", "/projects/acme-widgets", "/projects/new", "/keys?show=all"]) {
+  for (const address of OTHERS) {
     it(address, async () => {
       assert.equal((await page.goto(address)).status(), 200);
       await look(page);

@@ -43,9 +43,9 @@ impl Tool for TryAgent {
     const TITLE: &'static str = "Try an agent profile";
     const ABOUT: &'static str = "Starts an agent profile of a project once, with a harmless prompt \
         and two minutes of time, in a work tree that is thrown away: to see that it is installed, \
-        signed in and answers. No branch of yours changes. Answers a job; `get_job_status` says how \
-        it went, and its `result` holds the output. Send `confirm: true`. A key that is limited to \
-        some projects cannot do it.";
+        signed in and answers. None of your branches changes. Answers a job; `get_job_status` says \
+        how it went, and its `result` holds the output. Send `confirm: true`. A key that is \
+        limited to some projects cannot do it.";
     const FAMILY: Family = Family::Projects;
     const EFFECT: Effect = Effect::Writes;
     const IDEMPOTENT: bool = false;

@@ -261,7 +261,7 @@ CREATE TABLE nodes (
 CREATE TABLE processes (
     run_id     BLOB PRIMARY KEY CHECK (length(run_id) = 16),
     tenant_id  BLOB NOT NULL REFERENCES tenants (id),
-    node_id    BLOB NOT NULL REFERENCES nodes (id),
+    node_id    BLOB REFERENCES nodes (id),
     boot_id    BLOB NOT NULL,
     pid        INTEGER NOT NULL,
     started    INTEGER NOT NULL,

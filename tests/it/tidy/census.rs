@@ -14,12 +14,14 @@ const ALLOWED: &[(&str, &str)] = &[
     ("src/web/", "the doors read and write JSON"),
     ("src/cli/", "the command line hands a tool's arguments on, and bridges a protocol"),
     ("src/jobs/", "the queue keeps payloads whose shapes it does not know"),
+    ("src/projects/change.rs", "it exchanges parts of the settings document"),
     ("src/projects/settings", "settings are an open document of the project"),
     ("src/projects/agents/mod.rs", "a profile is a document that people write by hand"),
     ("src/tickets/runner/report/read.rs", "an agent may write anything where its report goes"),
     ("src/tickets/runner/usage/", "the input of an agent's tool is any object"),
     ("src/tickets/runner/acp/policy.rs", "the input of an agent's tool is any object"),
     ("src/tickets/runner/acp/trouble.rs", "what an agent adds to an error is any value"),
+    ("src/work/try_agent.rs", "the result of a job is any object"),
     ("src/work/verify_node.rs", "the detail of a proof is any object"),
 ];
 

@@ -117,7 +117,9 @@ async fn a_plan_that_only_reads_refuses_every_write() {
 #[tokio::test]
 async fn what_must_be_confirmed_is_not_done_before_it_is() {
     let app = TestApp::still().await;
-    let caller = app.tenant("Acme").await.key(KeyScope::McpFull).await;
+    let tenant = app.tenant("Acme").await;
+    tenant.project("Mine", "MINE").await;
+    let caller = tenant.key(KeyScope::McpFull).await;
     let registry = Registry::new();
     let wanting: Vec<&Entry> = registry.all().iter().filter(|tool| tool.confirm).collect();
     assert!(!wanting.is_empty());
@@ -196,6 +198,8 @@ async fn every_write_leaves_its_row_in_the_audit_log_and_a_reading_call_none() {
         ("attach_evidence", usual("attach_evidence"), "InvalidArgument"),
         ("create_project", usual("create_project"), "ok"),
         ("create_project", taken, "Conflict"),
+        ("update_project", usual("update_project"), "ok"),
+        ("try_agent", usual("try_agent"), "ok"),
     ];
     for tool in Registry::new().all().iter().filter(|tool| tool.effect != Effect::Reads) {
         assert!(writes.iter().any(|(name, ..)| *name == tool.name), "{} is missing", tool.name);

@@ -1,8 +1,7 @@
 //! `update_project`: what it takes, what it refuses and whom.
 
 use assay::accounts::KeyScope;
-use assay::accounts::users::Role;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::harness::TestApp;
 
@@ -12,7 +11,7 @@ async fn parts_of_the_settings_are_replaced_and_the_rest_stays() {
     let tenant = app.tenant("Acme").await;
     tenant.project("Acme", "ACME").await;
     let caller = tenant.key(KeyScope::McpFull).await;
-    let update = async |mut args: serde_json::Value| {
+    let update = async |mut args: Value| {
         args["confirm"] = json!(true);
         caller.call("update_project", args).await
     };
@@ -24,7 +23,7 @@ async fn parts_of_the_settings_are_replaced_and_the_rest_stays() {
     let third = update(json!({ "settings": {}, "replaceSettings": true })).await;
 
     assert_eq!(first["description"], "About it");
-    let codes = |answer: &serde_json::Value| answer["health"]["blockers"][0]["code"].clone();
+    let codes = |answer: &Value| answer["health"]["blockers"][0]["code"].clone();
     assert_eq!(codes(&first), "no_repository");
     assert_eq!(second["settings"]["approvals"]["plan"], true);
     assert_eq!(second["settings"]["limits"]["concurrency"], 9);
@@ -41,7 +40,7 @@ async fn environments_are_added_renamed_swapped_and_removed() {
     let tenant = app.tenant("Acme").await;
     tenant.project("Acme", "ACME").await;
     let caller = tenant.key(KeyScope::McpFull).await;
-    let set = async |all: serde_json::Value| {
+    let set = async |all: Value| {
         let args = json!({ "environments": all, "confirm": true });
         caller.call("update_project", args).await
     };
@@ -113,7 +112,8 @@ async fn a_change_of_what_was_changed_meanwhile_is_refused() {
     tenant.project("Acme", "ACME").await;
     let caller = tenant.key(KeyScope::McpFull).await;
     let seen = caller.call("get_project", json!({})).await["updatedAt"].clone();
-    let rename = |name: &str, seen: &serde_json::Value| json!({ "name": name, "seenUpdatedAt": seen, "confirm": true });
+    let rename =
+        |name: &str, seen: &Value| json!({ "name": name, "seenUpdatedAt": seen, "confirm": true });
 
     let first = caller.call("update_project", rename("First", &seen)).await;
     let late = caller.refusal("update_project", rename("Second", &seen)).await;
@@ -147,5 +147,4 @@ async fn who_may_not_change_a_project_does_not_and_sees_no_settings() {
     }
     let seen = full.call("get_project", json!({})).await;
     assert!(seen["settings"]["agents"]["profiles"]["none"].is_object(), "{seen}");
-    assert!(Role::Member.scope() == KeyScope::McpFull, "a member writes, and yet manages nothing");
 }

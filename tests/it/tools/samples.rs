@@ -96,6 +96,17 @@ pub(super) fn naming(tool: &str, named: &Named) -> Vec<Value> {
         | "attach_evidence" => naming_work(tool, named),
         "approve_ticket" => tickets(&[("step", "plan"), ("decision", "approve")]),
         "get_job_status" => vec![json!({ "jobId": ticket }), json!({ "jobId": named.job })],
+        "list_projects" | "get_project" | "create_project" | "update_project" | "try_agent" => {
+            naming_projects(tool, named)
+        }
+        unknown => panic!("add calls of {unknown} here"),
+    }
+}
+
+/// The same for the tools of projects.
+fn naming_projects(tool: &str, named: &Named) -> Vec<Value> {
+    let Named { project, project_key, project_slug, project_name, .. } = named;
+    match tool {
         "list_projects" => vec![json!({ "after": project })],
         "update_project" => vec![
             json!({ "projectId": project, "name": "Mine now", "confirm": true }),

@@ -122,7 +122,7 @@ async fn a_form_that_cannot_be_taken_comes_back_with_what_is_wrong() {
     let ada = server.signed_in("ada@example.com").await;
 
     let nameless = ada.submit("/keys", "/keys", &[("name", " "), ("scope", "mcp_read")]).await;
-    let unread = ada.post("/keys", &[("csrf", "x")]).await;
+    let unread = ada.post("/keys/revoke", &[("csrf", "x")]).await;
 
     assert_eq!(nameless.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert!(nameless.body.contains("aria-invalid=\"true\""), "{}", nameless.body);

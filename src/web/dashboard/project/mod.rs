@@ -162,7 +162,8 @@ impl Work {
             let rows = found.iter().map(row).collect::<Result<Vec<_>, Fault>>()?;
             let slug = in_query(&project.slug);
             let href = format!("/tickets?project={slug}&status={}", status.word());
-            Ok::<_, Fault>(TicketList { id, title, href, rows: TicketRows { caption, rows } })
+            let rows = TicketRows { caption, rows };
+            Ok::<_, Fault>(TicketList { id, title, href, rows })
         };
         let lists: Vec<TicketList> = [
             list("waiting", "Wait for you", "Tickets that wait for you", Status::AwaitingInput)?,
