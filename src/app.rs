@@ -15,9 +15,10 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::accounts::setup;
-use crate::base::{BootId, Clock, Code, Entropy, Fault, Network, RateLimit, Secret};
+use crate::base::{BootId, Clock, Code, Entropy, Fault, MailServer, Network, RateLimit, Secret};
 use crate::events::Bus;
 use crate::jobs::{self, Worker};
+use crate::notices::mails;
 use crate::projects::git::Git;
 use crate::store::{Blobs, Db, Uploads};
 use crate::tickets::duplicates::Place;
@@ -48,6 +49,8 @@ pub struct Opening {
     pub public_url: Option<String>,
     /// More hosts that requests may be addressed to.
     pub allowed_hosts: Vec<String>,
+    /// The server that takes mails to those who asked for tickets, where there is one.
+    pub mail: Option<MailServer>,
     /// How often a key may call.
     pub rate_limit: RateLimit,
     /// This very program, which agents are started through.
@@ -80,6 +83,7 @@ impl App {
         let lock = lock(&data)?;
         let (clock, entropy, bus) = (opening.clock, opening.entropy, Bus::default());
         let db = Db::open(&data, clock.clone(), entropy.clone(), bus.clone())?;
+        switch_mails(&db, opening.mail.is_some())?;
         let paths = Paths::new(data);
         let blobs = Blobs::open(paths.blobs(), entropy.clone())?;
         let uploads = Uploads::open(paths.uploads(), entropy.clone())?;
@@ -99,6 +103,7 @@ impl App {
             assay: opening.assay,
             url: local.clone(),
             origin: opening.public_url.clone().unwrap_or_else(|| local.clone()),
+            mail: opening.mail,
             landings: work::env::Turns::default(),
             desks: work::env::Turns::default(),
             keys_swept: std::sync::Mutex::new(Place::START),
@@ -273,6 +278,19 @@ fn from_here(listen: SocketAddr) -> SocketAddr {
         IpAddr::V4(_) => SocketAddr::new(Ipv4Addr::LOCALHOST.into(), listen.port()),
         IpAddr::V6(_) => SocketAddr::new(Ipv6Addr::LOCALHOST.into(), listen.port()),
     }
+}
+
+/// Writes down whether there is a server that takes mails, where that has changed: who writes what
+/// a mail tells of sees only the database.
+fn switch_mails(db: &Db, are_on: bool) -> Result<(), Fault> {
+    if db.read_blocking(mails::are_on)? == are_on {
+        return Ok(());
+    }
+    // Who opens an app may be a task, in which nothing may wait for the writer.
+    std::thread::scope(|scope| {
+        let written = scope.spawn(|| db.write_blocking(move |tx| mails::switch(tx, are_on)));
+        written.join().unwrap_or_else(|_| Err(Fault::internal("the thread that writes panicked")))
+    })
 }
 
 /// The data directory as an absolute path without links. It holds keys and logins, so it is for its

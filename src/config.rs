@@ -10,7 +10,7 @@ use clap::builder::FalseyValueParser;
 use http::Uri;
 
 use crate::base::text::shell_word;
-use crate::base::{Code, Endpoint, Fault, Network, NextAction, RateLimit, Secret};
+use crate::base::{Code, Endpoint, Fault, MailServer, Network, NextAction, RateLimit, Secret};
 
 /// The data directory where nothing names another.
 const DEFAULT_DATA: &str = "./assay-data";
@@ -33,6 +33,49 @@ pub fn data_flag(data: &Path) -> String {
     // Whoever runs the command may stand in another folder.
     let absolute = std::path::absolute(data).unwrap_or_else(|_| data.to_owned());
     format!(" --data {}", shell_word(&absolute.to_string_lossy()))
+}
+
+/// The server that takes mails, as the flags name it.
+#[derive(Debug, Clone, Args)]
+pub struct MailArgs {
+    /// A mail server by which those who asked for a ticket are told: `smtps://mail.example`, or
+    /// `smtp://mail.example` with STARTTLS
+    ///
+    /// The variable `ASSAY_SMTP_URL` sets it too, and may hold user and password:
+    /// `smtps://user:password@mail.example`. Towards this machine, smtp:// needs no TLS.
+    #[arg(long, value_name = "URL")]
+    pub smtp_url: Option<String>,
+    /// Whom mails are from: `Assay <assay@example.com>`
+    #[arg(long, value_name = "ADDRESS", env = "ASSAY_SMTP_FROM")]
+    pub smtp_from: Option<String>,
+}
+
+impl MailArgs {
+    /// The server, where one is named. Its password comes from a variable, for whoever lists
+    /// processes sees their flags.
+    pub fn server(&self) -> Result<Option<MailServer>, Fault> {
+        if self.smtp_url.as_deref().is_some_and(|url| url.contains('@')) {
+            let said = "whoever lists processes sees their flags. Leave user and password out, or \
+                        set the variable ASSAY_SMTP_URL to the whole address instead.";
+            return Err(Fault::argument("--smtp-url", said));
+        }
+        let url = self.smtp_url.clone().or_else(|| of_environment("ASSAY_SMTP_URL"));
+        let is_set = |text: &String| !text.trim().is_empty();
+        match (url.filter(is_set), self.smtp_from.as_ref().filter(|from| is_set(from))) {
+            (Some(url), Some(from)) => MailServer::parse(&url, from).map(Some),
+            (None, None) => Ok(None),
+            (Some(_), None) => {
+                let said = "is missing; ASSAY_SMTP_FROM sets it too. Mails are from somebody: \
+                            `Assay <assay@example.com>`.";
+                Err(Fault::argument("--smtp-from", said))
+            }
+            (None, Some(_)) => {
+                let said = "is missing; ASSAY_SMTP_URL sets it too. Without a server there is no \
+                            mail, whoever it is from.";
+                Err(Fault::argument("--smtp-url", said))
+            }
+        }
+    }
 }
 
 /// The flags of `assay serve`, as they were given.
@@ -89,6 +132,9 @@ pub struct ServeArgs {
     /// A file with the key for it; the variable `ASSAY_LLM_KEY` may hold the key instead
     #[arg(long, value_name = "FILE", env = "ASSAY_LLM_KEY_FILE", requires = "llm_url")]
     pub llm_key_file: Option<PathBuf>,
+    /// The server that takes mails.
+    #[command(flatten)]
+    pub mail: MailArgs,
     /// Make a self-contained demonstration: a project, its repository, an agent and three tickets
     #[arg(long, env = "ASSAY_DEMO", value_parser = FalseyValueParser::new())]
     pub demo: bool,
@@ -111,6 +157,8 @@ pub struct Config {
     pub rate_limit: RateLimit,
     /// The language model that drafts, where there is one.
     pub model: Option<Endpoint>,
+    /// The server that takes mails, where there is one.
+    pub mail: Option<MailServer>,
     /// Whether to make the demonstration.
     pub demo: bool,
 }
@@ -126,7 +174,7 @@ impl Config {
                 format!("{host:?} is no host; give a name, a name with a port, or *.domain.");
             return Err(Fault::argument("--allowed-host", said));
         }
-        let model = endpoint(&args)?;
+        let (model, mail) = (endpoint(&args)?, args.mail.server()?);
         Ok(Self {
             data: args.data.data,
             listen: args.listen,
@@ -135,6 +183,7 @@ impl Config {
             trusted_proxies: args.trusted_proxies,
             rate_limit: args.rate_limit,
             model,
+            mail,
             demo: args.demo,
         })
     }
@@ -169,7 +218,7 @@ fn endpoint(args: &ServeArgs) -> Result<Option<Endpoint>, Fault> {
             let said = format!("{} cannot be read: {error}.", path.display());
             Fault::argument("--llm-key-file", said)
         })?),
-        None => key_of_environment(),
+        None => of_environment("ASSAY_LLM_KEY"),
     };
     let key = key.map(|key| key.trim().to_owned()).filter(|key| !key.is_empty());
     if key.as_deref().is_some_and(|key| !key.bytes().all(|byte| byte.is_ascii_graphic())) {
@@ -182,9 +231,9 @@ fn endpoint(args: &ServeArgs) -> Result<Option<Endpoint>, Fault> {
     Ok(Some(Endpoint { url, model, key: key.map(Secret::new) }))
 }
 
-#[expect(clippy::disallowed_methods, reason = "the one setting that no flag may hold")]
-fn key_of_environment() -> Option<String> {
-    std::env::var("ASSAY_LLM_KEY").ok()
+#[expect(clippy::disallowed_methods, reason = "what no flag may hold, and no help may show")]
+fn of_environment(name: &str) -> Option<String> {
+    std::env::var(name).ok()
 }
 
 fn no_public_url(listen: SocketAddr, data: &str) -> Fault {
@@ -306,6 +355,24 @@ mod tests {
         }
         for listen in ["127.0.0.2:1", "[::1]:7171", "localhost:0"] {
             assert!(config(&["--listen", listen]).is_ok(), "{listen}");
+        }
+    }
+
+    #[test]
+    fn a_mail_server_has_a_sender_and_no_password_in_a_flag() {
+        let (url, from) = ("smtps://mail.example", "Assay <assay@example.com>");
+        let named = config(&["--smtp-url", url, "--smtp-from", from]).unwrap().mail.unwrap();
+        assert_eq!((named.host.as_str(), named.port), ("mail.example", 465));
+
+        for (args, said) in [
+            (vec!["--smtp-url", url], "--smtp-from"),
+            (vec!["--smtp-from", from], "--smtp-url"),
+            (vec!["--smtp-url", "mail.example", "--smtp-from", from], "smtps://HOST"),
+            (vec!["--smtp-url", "smtps://u:hunter2@a.test", "--smtp-from", from], "ASSAY_SMTP_URL"),
+        ] {
+            let refused = config(&args).unwrap_err();
+
+            assert!(refused.contains(said) && !refused.contains("hunter2"), "{refused}");
         }
     }
 

@@ -656,6 +656,39 @@ CREATE TABLE webhook_attempts (
     PRIMARY KEY (message_id, attempt)
 ) STRICT, WITHOUT ROWID;
 
+-- Whether there is a mail server: written at the start of the server, read by whoever writes what a
+-- mail tells of. One row.
+CREATE TABLE mail_settings (
+    one     INTEGER PRIMARY KEY CHECK (one = 1),
+    enabled INTEGER NOT NULL CHECK (enabled IN (0, 1))
+) STRICT;
+INSERT INTO mail_settings (one, enabled) VALUES (1, 0);
+
+-- A mail to whoever asked for a ticket: written together with what it tells of, and sent after that.
+-- `inbox` is the address as it is counted; `question_id` is what it asks, so that nobody is asked
+-- what was answered.
+CREATE TABLE mails (
+    id          BLOB PRIMARY KEY CHECK (length(id) = 16),
+    tenant_id   BLOB NOT NULL REFERENCES tenants (id),
+    ticket_id   BLOB NOT NULL REFERENCES tickets (id),
+    question_id BLOB REFERENCES questions (id),
+    address     TEXT NOT NULL CHECK (address <> ''),
+    inbox       TEXT NOT NULL CHECK (inbox = lower(inbox)),
+    reason      TEXT NOT NULL,
+    letter      TEXT NOT NULL CHECK (json_valid(letter)),
+    state       TEXT NOT NULL CHECK (state IN ('pending', 'sent', 'refused', 'given_up', 'dropped')),
+    attempts    INTEGER NOT NULL DEFAULT 0 CHECK (attempts >= 0),
+    answer      TEXT,
+    next_at     INTEGER,
+    created_at  INTEGER NOT NULL,
+    settled_at  INTEGER,
+    CHECK ((next_at IS NOT NULL) = (state = 'pending')),
+    CHECK ((settled_at IS NULL) = (state = 'pending'))
+) STRICT;
+CREATE INDEX mails_by_ticket ON mails (ticket_id, reason, created_at);
+CREATE INDEX mails_by_inbox ON mails (tenant_id, inbox, created_at);
+CREATE INDEX mails_settled ON mails (settled_at) WHERE settled_at IS NOT NULL;
+
 -- The durable queue. `claims` grows with every start and never falls: it is the fence, and a finish
 -- that names another claim changes nothing. `attempt` is what counts against `max_attempts`: a job
 -- that is handed back gets its attempt back. `recovered` says that the last start was cut short,

@@ -52,6 +52,8 @@ kinds! {
     Webhook => WebhookId;
     /// Something that a webhook is told.
     Message => MessageId;
+    /// A mail to whoever asked for a ticket.
+    Mail => MailId;
     /// A unit of background work.
     Job => JobId;
     /// One start of the server.

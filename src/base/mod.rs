@@ -5,6 +5,7 @@ pub mod fault;
 pub mod field;
 pub mod id;
 pub mod ids;
+pub mod mail_server;
 pub mod network;
 mod rate_limit;
 pub mod redact;
@@ -20,9 +21,10 @@ pub use fault::{Code, Fault, Issue, NextAction};
 pub use id::{Entropy, Id};
 pub use ids::{
     AssertionId, AttachmentId, BootId, CategoryId, ClaimId, EnvironmentId, JobId, KeyId, LandingId,
-    MessageId, NodeId, ProjectId, ProofId, QuestionId, RequestId, RunId, SavedViewId, ScopeId,
+    MailId, MessageId, NodeId, ProjectId, ProofId, QuestionId, RequestId, RunId, SavedViewId, ScopeId,
     TenantId, TicketId, UserId, WebhookId,
 };
+pub use mail_server::MailServer;
 pub use network::Network;
 pub use rate_limit::RateLimit;
 pub use secret::Secret;

@@ -7,6 +7,7 @@ mod call;
 mod demo;
 pub mod demo_agent;
 mod key;
+mod mail;
 mod output;
 mod password;
 mod project;
@@ -53,6 +54,9 @@ enum Command {
     /// Tell others of a project's events over HTTP
     #[command(subcommand)]
     Webhook(webhook::Command),
+    /// Try out whether mails arrive
+    #[command(subcommand)]
+    Mail(mail::Command),
     /// Make and list tenants
     #[command(subcommand)]
     Tenant(tenant::Command),
@@ -84,6 +88,7 @@ pub fn run(args: &[OsString]) -> ExitCode {
         Command::User(command) => user::run(command),
         Command::Project(command) => project::run(command),
         Command::Webhook(command) => webhook::run(command),
+        Command::Mail(command) => mail::run(command),
         Command::Tenant(command) => tenant::run(command),
     };
     match done {

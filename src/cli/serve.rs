@@ -34,6 +34,7 @@ async fn serve(config: &Config) -> anyhow::Result<()> {
         listen,
         public_url: config.public_url.as_ref().map(ToString::to_string),
         allowed_hosts: config.allowed_hosts.clone(),
+        mail: config.mail.clone(),
         rate_limit: config.rate_limit,
         assay: assay.clone(),
         clock: Clock::system(),

@@ -96,23 +96,18 @@ fn subject(
         if !row.get::<bool>("has_webhooks")? {
             return Ok(None);
         }
-        let key: Option<String> = row.get("project_key")?;
-        let number = row.unsigned("seq")?;
         Ok(Some(Facts {
             project: row.get("project_id")?,
             project_name: clean(&row.get::<String>("project_name")?),
             ticket: Some(TicketFacts {
                 id: ticket,
-                reference: match &key {
-                    Some(key) => format!("{key}-{number}"),
-                    None => format!("#{number}"),
-                },
+                reference: reference(row)?,
                 title: clean(&row.get::<String>("title")?),
                 status: row.get("status")?,
                 commit: row.get("commit_sha")?,
                 base_branch: row.get("base_branch")?,
             }),
-            project_key: key,
+            project_key: row.get("project_key")?,
             text: clean(text),
             proof: match happening {
                 Happening::Proof { id, verdict } => {
@@ -125,8 +120,17 @@ fn subject(
     Ok(found.flatten())
 }
 
+/// How a ticket is named in what is said of it.
+pub(super) fn reference(row: &Row<'_>) -> Result<String, Fault> {
+    let (key, number): (Option<String>, _) = (row.get("project_key")?, row.unsigned("seq")?);
+    Ok(match key {
+        Some(key) => format!("{key}-{number}"),
+        None => format!("#{number}"),
+    })
+}
+
 /// One line without credentials and control characters.
-fn clean(text: &str) -> String {
+pub(super) fn clean(text: &str) -> String {
     let text = redact(text);
     cut(&printable(first_line(&text)).replace('\t', " "), TEXT_MAX)
 }

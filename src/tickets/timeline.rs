@@ -2,6 +2,7 @@
 
 use crate::base::{Fault, Millis, TenantId, TicketId, text};
 use crate::events::Event;
+use crate::notices::mails;
 use crate::notices::outbox::{self, Happening};
 use crate::store::{Read, Tx};
 use crate::{params, sql, words};
@@ -44,6 +45,8 @@ words! {
         Landed = "landed",
         /// The ticket ended.
         Ended = "ended",
+        /// Whoever asked for it would have been told by mail, and was not.
+        Untold = "untold",
         /// Somebody tried it again.
         Retried = "retried",
         /// It waits for another ticket than before.
@@ -119,7 +122,24 @@ pub fn record(
     if line.happened.changes_status() {
         outbox::tell(tx, tenant, ticket, Happening::Status, line.text)?;
     }
+    if matches!(line.happened, Happened::Asked | Happened::Ended)
+        && let Some(why) = mails::tell(tx, tenant, ticket)?
+    {
+        record_untold(tx, tenant, ticket, why)?;
+    }
     Ok(())
+}
+
+/// Writes why whoever asked for a ticket is not told by mail.
+pub fn record_untold(
+    tx: &mut Tx<'_>,
+    tenant: TenantId,
+    ticket: TicketId,
+    why: &str,
+) -> Result<(), Fault> {
+    let text = format!("Whoever asked for it was not told by mail: {why}");
+    let line = Line { happened: Happened::Untold, actor: SERVER, text: &text, node: None };
+    record(tx, tenant, ticket, line)
 }
 
 /// The newest lines, oldest first.

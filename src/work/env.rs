@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use crate::base::{BootId, Clock, Entropy};
+use crate::base::{BootId, Clock, Entropy, MailServer};
 use crate::events::Bus;
 use crate::projects::git::Git;
 use crate::store::{Blobs, Db, Uploads};
@@ -92,6 +92,8 @@ pub struct Env {
     pub url: String,
     /// The address at which people reach it, without a slash at its end.
     pub origin: String,
+    /// The server that takes mails, where there is one.
+    pub mail: Option<MailServer>,
     /// One landing at a time for each repository.
     pub landings: Turns,
     /// One run at a time in each ticket's work tree.

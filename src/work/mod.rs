@@ -14,6 +14,7 @@ pub mod env;
 mod exhibit;
 mod insist;
 mod land_node;
+mod mail_text;
 mod merged;
 pub mod model;
 mod orphans;
@@ -23,9 +24,11 @@ mod reported;
 mod result;
 mod run_node;
 mod secrets;
+mod send_mail;
+pub mod smtp;
+mod sweep_notices;
 mod sweep_tickets;
 mod sweep_uploads;
-mod sweep_webhooks;
 mod tell_webhook;
 mod try_agent;
 mod verify_node;
@@ -43,7 +46,7 @@ use crate::accounts;
 use crate::base::Fault;
 use crate::events::Event;
 use crate::jobs::{Ending, JobError, Registry};
-use crate::notices::TellWebhook;
+use crate::notices::{SendMail, TellWebhook};
 use crate::projects::tries::TryAgent;
 use crate::store::Tx;
 use crate::tickets::jobs::{RunNode, SweepTickets};
@@ -59,7 +62,7 @@ const SERVER_STOPS: &str = "the server stops, and its next start goes on";
 /// Everything that background work does, by kind.
 #[must_use]
 pub fn registry(env: &Arc<Env>) -> Registry {
-    let (nodes, webhooks) = (env.clone(), env.clone());
+    let (nodes, webhooks, mails) = (env.clone(), env.clone(), env.clone());
     let (sweeps, tries) = (env.clone(), env.clone());
     Registry::new()
         .on(move |ctx, job: RunNode| {
@@ -71,6 +74,10 @@ pub fn registry(env: &Arc<Env>) -> Registry {
             let env = webhooks.clone();
             async move { tell_webhook::run(&env, &ctx, job).await.map(|()| None) }
         })
+        .on(move |ctx, job: SendMail| {
+            let env = mails.clone();
+            async move { send_mail::run(&env, &ctx, job).await.map(|()| None) }
+        })
         .on(move |_, _: SweepTickets| {
             let env = sweeps.clone();
             async move {
@@ -80,7 +87,7 @@ pub fn registry(env: &Arc<Env>) -> Registry {
                 sweep_tickets::forget_words(&env).await?;
                 env.db.write(accounts::sessions::sweep).await?;
                 sweep_uploads::run(&env).await?;
-                sweep_webhooks::run(&env).await?;
+                sweep_notices::run(&env).await?;
                 Ok::<_, JobError>(None)
             }
         })

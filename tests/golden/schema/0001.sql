@@ -320,6 +320,17 @@ INSERT INTO webhook_attempts (
     x'00000000000000000000000000000021', 1, x'00000000000000000000000000000001', 7, 31, 204, ''
 );
 
+UPDATE mail_settings SET enabled = 1;
+
+INSERT INTO mails (
+    id, tenant_id, ticket_id, question_id, address, inbox, reason, letter, state, attempts,
+    answer, created_at, settled_at
+) VALUES (
+    x'00000000000000000000000000000022', x'00000000000000000000000000000001',
+    x'00000000000000000000000000000007', NULL, 'Ada@acme.test', 'ada@acme.test', 'failed', '{}',
+    'sent', 1, '250 OK', 7, 8
+);
+
 INSERT INTO jobs (
     n, id, tenant_id, kind, payload, priority, state, run_at, attempt, max_attempts, claims,
     progress, result, errors, created_at, started_at, finished_at

@@ -115,6 +115,7 @@ impl Crowd {
             listen: "127.0.0.1:1".parse().unwrap(),
             public_url: None,
             allowed_hosts: Vec::new(),
+            mail: None,
             rate_limit: RateLimit::Off,
             assay: env!("CARGO_BIN_EXE_assay").into(),
             clock: clock.clone(),

@@ -93,6 +93,7 @@ impl TestApp {
             listen,
             public_url: None,
             allowed_hosts: Vec::new(),
+            mail: None,
             rate_limit,
             assay: env!("CARGO_BIN_EXE_assay").into(),
             clock,

@@ -88,6 +88,7 @@ impl House {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 7171)),
             public_url: None,
             allowed_hosts: Vec::new(),
+            mail: None,
             rate_limit: RateLimit::Off,
             assay: env!("CARGO_BIN_EXE_assay").into(),
             clock: Clock::fake(AT),

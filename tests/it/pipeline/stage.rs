@@ -71,6 +71,7 @@ impl Stage {
             listen: listener.local_addr().unwrap(),
             public_url: None,
             allowed_hosts: Vec::new(),
+            mail: None,
             rate_limit: RateLimit::Off,
             assay: env!("CARGO_BIN_EXE_assay").into(),
             clock: Clock::system(),

@@ -51,6 +51,7 @@ impl Server {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 7171)),
             public_url: None,
             allowed_hosts: Vec::new(),
+            mail: None,
             rate_limit: RateLimit::Off,
             assay: PathBuf::from("assay"),
             clock: clock.clone(),
