@@ -93,6 +93,24 @@ async function copy(button) {
   setTimeout(() => label && (label.textContent = before), 1600);
 }
 
+/* Toasts: one sentence that goes by itself. Who does not see it hears it: the place is a status. */
+
+const TOAST_MS = 4000;
+const TOASTS_MAX = 3;
+
+function toast(text, tone = "ok") {
+  const place = document.querySelector("[data-toasts]");
+  if (!place) return;
+  const one = document.createElement("div");
+  one.className = `toast ${tone}`;
+  one.textContent = text;
+  while (place.childElementCount >= TOASTS_MAX) place.firstElementChild.remove();
+  place.append(one);
+  setTimeout(() => one.remove(), TOAST_MS);
+}
+
+document.addEventListener("assay:say", (event) => toast(event.detail.text, event.detail.tone));
+
 /* Wiring: one listener a kind of event, so that swapped regions need none of their own. */
 
 document.addEventListener("click", (event) => {
@@ -100,14 +118,16 @@ document.addEventListener("click", (event) => {
   if (theme) chooseTheme(theme.dataset.theme);
   const copying = event.target.closest("[data-copy]");
   if (copying) copy(copying);
-  for (const open of document.querySelectorAll("details.confirm[open]")) {
+  const saying = event.target.closest("[data-toast]");
+  if (saying) toast(saying.dataset.toast);
+  for (const open of document.querySelectorAll("details.confirm[open], details.menu[open]")) {
     if (!open.contains(event.target)) open.open = false;
   }
 });
 
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape") return;
-  const open = document.querySelector("details.confirm[open]");
+  const open = document.querySelector("details.confirm[open], details.menu[open]");
   if (!open) return;
   open.open = false;
   open.querySelector("summary").focus();
@@ -143,6 +163,9 @@ function forgetDid() {
 function openTarget() {
   const target = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
   if (target instanceof HTMLDetailsElement) target.open = true;
+  // A section that is one fold, such as the form to file a ticket anew, opens too.
+  const only = target && target.matches("section") && target.querySelector(":scope > details");
+  if (only) only.open = true;
 }
 
 addEventListener("hashchange", openTarget);

@@ -18,6 +18,12 @@ let timer;
 let fetching = false;
 let again = false;
 
+let wasLost = false;
+
+// Where the browser guards what becomes markup (Trusted Types), the one text that does is named: a
+// page of our own server, which is read and never run.
+const policy = globalThis.trustedTypes?.createPolicy("assay-page", { createHTML: (text) => text });
+
 /* Regions. */
 
 // What a region says, without what ticks by itself or streams in: only that is worth a swap.
@@ -141,7 +147,9 @@ async function refresh() {
     const reply = await fetch(location.href, { headers: { accept: "text/html" } });
     if (reply.redirected) location.reload();
     if (!reply.ok) return;
-    take(new DOMParser().parseFromString(await reply.text(), "text/html"));
+    const text = await reply.text();
+    const page = policy ? policy.createHTML(text) : text;
+    take(new DOMParser().parseFromString(page, "text/html"));
   } catch {
     // The connection is watched by the stream, which fetches again once it is back.
   } finally {
@@ -216,12 +224,18 @@ function listen() {
     // A server that was started anew counts lines anew, so the fresh page's logs win.
     for (const log of document.querySelectorAll("[data-log]")) log.dataset.seq = -1;
     say(true);
+    if (wasLost) {
+      const detail = { text: "The server is back, and the page is up to date.", tone: "ok" };
+      document.dispatchEvent(new CustomEvent("assay:say", { detail }));
+    }
+    wasLost = false;
     refreshSoon();
   });
   source.addEventListener("change", refreshSoon);
   source.addEventListener("log", append);
   source.addEventListener("error", () => {
     source.close();
+    wasLost = true;
     say(false);
     // Who was signed out meanwhile is shown the way in.
     refreshSoon();

@@ -57,6 +57,16 @@ SELECT * FROM ticket_rows
 WHERE  category_id = :category AND tenant_id = +:tenant AND status = :status AND n < :before
 ORDER  BY n DESC LIMIT :limit;
 
+-- name: list_landed
+-- The last that landed first, whenever they were filed.
+SELECT * FROM ticket_rows
+WHERE  tenant_id = :tenant AND status = 'succeeded' ORDER BY completed_at DESC LIMIT :limit;
+
+-- name: count_landed
+-- bounded: one row; those of a day.
+SELECT count(*) AS tickets FROM tickets
+WHERE  tenant_id = :tenant AND status = 'succeeded' AND completed_at >= :since LIMIT 1;
+
 -- name: counts
 -- bounded: one row a status.
 SELECT status, count(*) AS tickets FROM tickets WHERE tenant_id = :tenant GROUP BY status;

@@ -239,6 +239,7 @@ impl App {
             bus: env.bus.clone(),
             logs: self.logs.clone(),
             git: env.git.clone(),
+            mirrors: env.paths.mirrors(),
             origin: self.base_url.clone(),
             proxies: self.proxies.clone(),
             shutdown: shutdown.clone(),

@@ -223,6 +223,7 @@ CREATE INDEX tickets_by_category ON tickets (category_id) WHERE category_id IS N
 CREATE INDEX tickets_by_category_status ON tickets (category_id, status)
     WHERE category_id IS NOT NULL;
 CREATE INDEX tickets_unfinished ON tickets (n) WHERE status IN ('queued', 'running', 'blocked');
+CREATE INDEX tickets_landed ON tickets (tenant_id, completed_at) WHERE status = 'succeeded';
 CREATE INDEX tickets_by_scope ON tickets (scope_id) WHERE scope_id IS NOT NULL;
 
 -- What every query about a ticket selects: its row, and the names it is shown with.

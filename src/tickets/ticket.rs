@@ -304,6 +304,20 @@ pub fn list(
     }
 }
 
+/// The tickets that landed last, the last one first.
+pub fn landed(read: &Read<'_>, tenant: TenantId, limit: u32) -> Result<Vec<Ticket>, Fault> {
+    let of = params! { ":tenant": tenant, ":limit": limit };
+    read.list(sql!("tickets.sql", "list_landed"), of, Ticket::from_row)
+}
+
+/// How many tickets have landed since a moment.
+pub fn landed_since(read: &Read<'_>, tenant: TenantId, since: Millis) -> Result<u64, Fault> {
+    let of = params! { ":tenant": tenant, ":since": since };
+    let counted =
+        read.find(sql!("tickets.sql", "count_landed"), of, |row| row.unsigned("tickets"))?;
+    Ok(counted.unwrap_or(0))
+}
+
 /// How many of the tenant's tickets stand where. Statuses without tickets are left out.
 pub fn counts(read: &Read<'_>, tenant: TenantId) -> Result<Vec<(Status, u64)>, Fault> {
     read.list(sql!("tickets.sql", "counts"), params! { ":tenant": tenant }, |row| {

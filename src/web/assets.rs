@@ -14,15 +14,17 @@ use rust_embed::RustEmbed;
 use super::page;
 
 /// The parts of the style sheet in the order they apply. They are one file on the wire.
-const STYLE: [&str; 8] = [
+const STYLE: [&str; 10] = [
     "css/tokens.css",
     "css/base.css",
     "css/frame.css",
     "css/parts.css",
+    "css/kit.css",
     "css/writing.css",
     "css/pages.css",
     "css/tickets.css",
     "css/projects.css",
+    "css/changes.css",
 ];
 
 /// The shapes that pages refer to by `#i-…`, written into each page once. They are part of the

@@ -5,9 +5,11 @@ use axum::response::{Html, IntoResponse, Response};
 use http::{HeaderName, HeaderValue, StatusCode, header};
 
 /// What a page may load: our own scripts, styles and images, and nothing written inside the page.
+/// Where the browser knows Trusted Types, no script of ours makes markup or code from a text, but
+/// for the pages that `assets/live.js` fetches and reads.
 pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
     img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; \
-    frame-ancestors 'none'";
+    frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types assay-page";
 
 /// The headers that go with everything a browser is given.
 #[must_use]

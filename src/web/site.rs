@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, FromRequestParts};
@@ -50,6 +51,8 @@ pub struct Setup {
     pub logs: LiveLogs,
     /// The git program, for a look at a repository.
     pub git: Git,
+    /// Where remote repositories are mirrored.
+    pub mirrors: PathBuf,
     /// The address that people use, without a slash at its end: `https://assay.example.com`.
     pub origin: String,
     /// The proxies in front whose word on who calls is taken.
@@ -100,6 +103,10 @@ impl Site {
 
     pub(super) fn git(&self) -> &Git {
         &self.0.setup.git
+    }
+
+    pub(super) fn mirrors(&self) -> &Path {
+        &self.0.setup.mirrors
     }
 
     pub(super) fn origin(&self) -> &str {

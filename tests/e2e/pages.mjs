@@ -31,6 +31,8 @@ const PAGES = [
   "/tickets/ACME-3",
   "/tickets/ACME-4",
   "/tickets/ACME-5",
+  "/tickets/ACME-1/changes",
+  "/tickets/ACME-3/changes",
   "/tickets/ACME-1/nodes/implement-1/log",
   "/projects",
   "/projects/acme-widgets",
@@ -38,7 +40,11 @@ const PAGES = [
   "/keys",
   "/docs/connect",
   "/docs/tools",
+  "/docs/tools/get_ticket",
   "/docs/errors",
+  "/docs/schemas",
+  "/docs/security",
+  "/docs/design",
 ];
 
 let bench, server, browser;
@@ -170,6 +176,25 @@ describe("pages of somebody who is signed in", () => {
     await page.evaluate(() => {
       document.querySelectorAll("details.node").forEach((node) => (node.open = true));
     });
+    await look(page);
+  });
+
+  it("the help, and the palette with what it found", async () => {
+    await page.goto("/tickets");
+    await page.keyboard.press("?");
+    await page.locator("#keys-help[open]").waitFor();
+    await look(page);
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Control+k");
+    await page.getByLabel("Find a page or a ticket").fill("acme-2");
+    await page.locator("[role=option]", { hasText: "ACME-2" }).waitFor();
+    await look(page);
+    await page.keyboard.press("Escape");
+  });
+
+  it("the form that files a cancelled ticket anew", async () => {
+    await page.goto("/tickets/ACME-4#refile");
+    await page.getByLabel("Title").waitFor();
     await look(page);
   });
 

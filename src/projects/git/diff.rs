@@ -57,17 +57,29 @@ pub async fn summary(
     Ok(parse_numstat(output.fields()))
 }
 
-/// The same change as text, in at most `max_bytes`, and whether there was more.
+/// The commit that another was made on; the base's tip for a commit that landed. `None` for a
+/// commit that is the first of all, or is not here.
+pub async fn parent(repository: &Repository, id: &CommitId) -> Result<Option<CommitId>, Fault> {
+    let question = ["rev-parse", "--verify", "--quiet", "--end-of-options"];
+    let output =
+        repository.call().args(question).args([format!("{id}^1^{{commit}}")]).run().await?;
+    Ok(CommitId::parse(&output.text()).filter(|_| output.code == 0))
+}
+
+/// The same change as text, in at most `max_bytes`, and whether there was more. Only of the files
+/// at `paths`, where any are named.
 pub async fn text(
     repository: &Repository,
     base: &CommitId,
     tip: &CommitId,
+    paths: &[&str],
     max_bytes: usize,
 ) -> Result<(String, bool), Fault> {
     let range = format!("{base}...{tip}");
     let how = ["--no-color", "--no-ext-diff", "--no-textconv", "--find-renames"];
-    let diff = repository.call().args(["diff"]).args(how).args([range.as_str(), "--"]);
-    let output = diff.slow().at_most(max_bytes).succeed().await?;
+    let diff = repository.call().args(["diff"]).args(how).args([range.as_str(), "--"]).args(paths);
+    // A name may hold what git takes for a pattern.
+    let output = diff.env("GIT_LITERAL_PATHSPECS", "1").slow().at_most(max_bytes).succeed().await?;
     let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
     if output.is_cut {
         // The last line, and maybe its last character, is not whole.

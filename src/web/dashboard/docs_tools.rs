@@ -34,17 +34,17 @@ pub(super) struct ToolEntry {
     name: &'static str,
     about: Prose,
     /// Its scope and what it does: reads, writes, starts a job.
-    tags: Vec<String>,
+    tags: Vec<&'static str>,
     arguments: Vec<Argument>,
     example: Code,
 }
 
 /// One argument.
 pub(super) struct Argument {
-    name: String,
-    kind: String,
-    is_required: bool,
-    about: Prose,
+    pub(super) name: String,
+    pub(super) kind: String,
+    pub(super) is_required: bool,
+    pub(super) about: Prose,
 }
 
 /// `GET /docs/tools`. Everybody may read it.
@@ -70,24 +70,18 @@ impl ToolsPage {
 
 impl ToolEntry {
     fn of(entry: &Entry) -> Self {
-        let does = match entry.effect {
-            Effect::Reads => "reads",
-            Effect::Writes => "writes",
-            Effect::Destroys => "ends or removes",
-        };
-        let scope = if entry.effect == Effect::Reads { "mcp_read" } else { "mcp_full" };
         let call = format!("assay call {} '{}'", entry.name, entry.example.replace('\'', "'\\''"));
         Self {
             name: entry.name,
             about: markdown::render(entry.about),
-            tags: vec![scope.to_owned(), does.to_owned()],
+            tags: tags(entry),
             arguments: arguments(&entry.input_schema),
             example: Code::new(format!("call-{}", entry.name), call),
         }
     }
 }
 
-fn arguments(schema: &Map<String, Value>) -> Vec<Argument> {
+pub(super) fn arguments(schema: &Map<String, Value>) -> Vec<Argument> {
     let required = schema.get("required").and_then(Value::as_array);
     let is_required = |name: &str| {
         required.is_some_and(|names| names.iter().any(|other| other.as_str() == Some(name)))
@@ -107,12 +101,23 @@ fn arguments(schema: &Map<String, Value>) -> Vec<Argument> {
     found
 }
 
-fn text<'a>(property: &'a Value, key: &str) -> &'a str {
+/// A tool's scope and what it does.
+pub(super) fn tags(entry: &Entry) -> Vec<&'static str> {
+    let does = match entry.effect {
+        Effect::Reads => "reads",
+        Effect::Writes => "writes",
+        Effect::Destroys => "ends or removes",
+    };
+    let scope = if entry.effect == Effect::Reads { "mcp_read" } else { "mcp_full" };
+    vec![scope, does]
+}
+
+pub(super) fn text<'a>(property: &'a Value, key: &str) -> &'a str {
     property.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// The kind of a value in words: `text, 1 to 500 characters`.
-fn kind(property: &Value) -> String {
+pub(super) fn kind(property: &Value) -> String {
     if let Some(words) = property.get("enum").and_then(Value::as_array) {
         let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
         return or_list(&words);

@@ -1,15 +1,16 @@
-//! `/`: what waits for me, what runs now, what has landed.
+//! `/`: what waits for me, what runs now, what landed today, and whether the projects are well.
 
 use askama::Template;
 use axum::extract::State;
 
+use super::first_steps::{Step, steps};
 use super::marks::{Mark, Pips};
-use super::parts::{Code, Link, Moment, ticket_href};
-use super::projects::create_command;
+use super::parts::{Link, Moment, ticket_href};
 use super::shell::Shell;
-use crate::accounts::{Actor, keys};
+use crate::accounts::Actor;
 use crate::base::{Fault, Millis, text};
 use crate::projects::{self, Project, health};
+use crate::proofs::{self, Verdict};
 use crate::store::Read;
 use crate::tickets::pipeline::end::short;
 use crate::tickets::states::{AssertionState, NodeStatus, Status};
@@ -23,6 +24,10 @@ use crate::web::trouble::Trouble;
 
 /// Tickets that each list shows.
 const SHOWN: u32 = 8;
+/// Projects that are listed.
+const PROJECTS_SHOWN: usize = 6;
+/// Proofs that are looked through for failed ones.
+const PROOFS_SEEN: u32 = 50;
 /// Characters of a question or a reason that a list shows.
 const WHY_CHARS: usize = 160;
 
@@ -42,16 +47,20 @@ pub(super) struct HomePage {
     /// Running tickets beyond those listed.
     runs_more: u64,
     landed: Vec<Landed>,
+    /// How many landed within a day: `3 within 24 hours`.
+    landed_said: String,
+    projects: Vec<ProjectLine>,
+    /// Whether there are more projects than are listed.
+    has_more_projects: bool,
 }
 
-/// One of the three steps to a first ticket.
-pub(super) struct Step {
-    /// `done`, `next` or `later`.
-    state: &'static str,
-    title: &'static str,
-    text: String,
-    code: Code,
-    link: Option<Link>,
+/// A project, and whether tickets can be done in it.
+pub(super) struct ProjectLine {
+    health: Mark,
+    name: String,
+    href: String,
+    /// What is in its way, or what it works on.
+    said: String,
 }
 
 /// A number and where it leads.
@@ -123,6 +132,9 @@ impl HomePage {
             |status| ticket::list(read, actor.tenant, Of::Tenant, Some(status), SHOWN, None);
         let running = newest(Status::Running)?;
         let waits = waits(read, actor, now)?;
+        let mut projects = projects::list(read, actor, projects::LIST_MAX, None)?;
+        // What is in the way of work comes first.
+        projects.sort_by_key(|project| health::judge(project, None).is_ready());
         Ok(Self {
             can_ask: actor.can_write(),
             gauges: gauges(count),
@@ -130,10 +142,13 @@ impl HomePage {
             waits,
             runs_more: count(Status::Running).saturating_sub(running.len() as u64),
             runs: running.iter().map(|one| Run::load(read, one, now)).collect::<Result<_, _>>()?,
-            landed: newest(Status::Succeeded)?
+            landed_said: landed_said(ticket::landed_since(read, actor.tenant, day_before(now))?),
+            landed: ticket::landed(read, actor.tenant, SHOWN)?
                 .iter()
                 .map(|one| Landed::load(read, one, now))
                 .collect::<Result<_, _>>()?,
+            has_more_projects: projects.len() > PROJECTS_SHOWN,
+            projects: projects.iter().take(PROJECTS_SHOWN).map(ProjectLine::of).collect(),
             ..Self::bare(shell)
         })
     }
@@ -149,6 +164,35 @@ impl HomePage {
             runs: Vec::new(),
             runs_more: 0,
             landed: Vec::new(),
+            landed_said: String::new(),
+            projects: Vec::new(),
+            has_more_projects: false,
+        }
+    }
+}
+
+/// The moment a day before now: what people call today in any zone.
+const fn day_before(now: Millis) -> Millis {
+    Millis(now.0 - 24 * 60 * 60 * 1_000)
+}
+
+fn landed_said(count: u64) -> String {
+    match count {
+        0 => "None within 24 hours".to_owned(),
+        count => format!("{} within 24 hours", humane::count(count)),
+    }
+}
+
+impl ProjectLine {
+    fn of(project: &Project) -> Self {
+        let health = health::judge(project, None);
+        let first = health.blockers.first().or(health.warnings.first());
+        let place = || project.location().map(|place| place.to_string()).unwrap_or_default();
+        Self {
+            health: Mark::of_project(&health),
+            name: project.name.clone(),
+            href: format!("/projects/{}", project.slug),
+            said: first.map_or_else(place, |issue| issue.message.clone()),
         }
     }
 }
@@ -192,8 +236,35 @@ fn waits(read: &Read<'_>, actor: &Actor, now: Millis) -> Result<Vec<Wait>, Fault
             waits.push(Wait::of(&ticket, why, ("", "Look"), now));
         }
     }
+    waits.extend(failed_proofs(read, actor, &waits, now)?);
     waits.truncate(2 * SHOWN as usize);
     Ok(waits)
+}
+
+/// What was checked today and did not hold, though its ticket has not failed: verification tries
+/// again, or the ticket landed all the same.
+fn failed_proofs(
+    read: &Read<'_>,
+    actor: &Actor,
+    shown: &[Wait],
+    now: Millis,
+) -> Result<Vec<Wait>, Fault> {
+    let mut found: Vec<Wait> = Vec::new();
+    for proof in proofs::list_recent(read, actor.tenant, PROOFS_SEEN)? {
+        let is_failed = proof.verdict == Verdict::Failed && proof.made_at > day_before(now);
+        let Some(id) = proof.ticket.filter(|_| is_failed) else { continue };
+        let Some(ticket) = ticket::find(read, actor.tenant, id)? else { continue };
+        let reference = ticket.reference();
+        let is_shown = |wait: &Wait| wait.reference == reference;
+        if shown.iter().chain(&found).any(is_shown) || ticket.status == Status::Cancelled {
+            continue;
+        }
+        let why = format!("Did not hold: {}", proof.claim);
+        let wait = Wait::of(&ticket, (&why, proof.made_at), ("#proofs", "Look"), now);
+        found.push(Wait { mark: Mark::verdict(proof.verdict.word()), ..wait });
+    }
+    found.truncate(SHOWN as usize);
+    Ok(found)
 }
 
 /// The list of the first sort of ticket that waits and of which not all are shown.
@@ -276,60 +347,6 @@ impl Landed {
     }
 }
 
-/// The way to a first ticket, as far as the team has come.
-fn steps(read: &Read<'_>, actor: &Actor) -> Result<Vec<Step>, Fault> {
-    let projects = projects::list(read, actor, 20, None)?;
-    let is_ready = |project: &&Project| health::judge(project, None).is_ready();
-    let project = projects.iter().find(is_ready).or(projects.first());
-    let has_ready = projects.iter().any(|project| is_ready(&project));
-    let has_key = !keys::list(read, actor.tenant)?.is_empty();
-    let state = |is_done: bool, is_due: bool| match (is_done, is_due) {
-        (true, _) => "done",
-        (false, true) => "next",
-        (false, false) => "later",
-    };
-    let name = project.map_or("my project", |project| &*project.name);
-    let ask = format!("Dispatch an Assay ticket for {name}: add a dark-mode toggle to the header.");
-    Ok(vec![
-        repository_step(project, state(has_ready, true)),
-        Step {
-            state: state(has_key, has_ready),
-            title: "Connect a client",
-            text:
-                "Make a key and give it to Claude Code, Cursor, VS Code, Codex or any MCP client."
-                    .to_owned(),
-            code: Code::default(),
-            link: Some(Link::new("Make a key", "/keys")),
-        },
-        Step {
-            state: state(false, has_ready && has_key),
-            title: "Ask for a ticket",
-            text: "Say it to your agent in your own words, such as:".to_owned(),
-            code: Code::new("first-ask", ask),
-            link: None,
-        },
-    ])
-}
-
-fn repository_step(project: Option<&Project>, state: &'static str) -> Step {
-    let place = project.and_then(|project| Some((project, project.location()?)));
-    let (text, code, link) = match (state, project, place) {
-        ("done", _, Some((project, place))) => {
-            (format!("{} works on {place}.", project.name), Code::default(), None)
-        }
-        (_, Some(project), _) => {
-            let text = format!("{} is there; its set-up is not complete yet.", project.name);
-            let link = Link::new("See what is missing", format!("/projects/{}", project.slug));
-            (text, Code::default(), Some(link))
-        }
-        _ => {
-            let text = "A project names the repository that agents work on, and who does the work.";
-            (text.to_owned(), create_command(), None)
-        }
-    };
-    Step { state, title: "Name a repository", text, code, link }
-}
-
 #[cfg(test)]
 impl HomePage {
     pub(super) fn sample() -> Self {
@@ -343,6 +360,12 @@ impl HomePage {
             waits: samples::waits(),
             waits_more: Some(Link::new("All that failed", "/tickets?status=failed")),
             runs: vec![samples::run()],
+            landed_said: landed_said(2),
+            projects: vec![
+                samples::project("ok", "Acme Widgets", "/srv/git/acme-widgets"),
+                samples::project("blocked", "Bare", "It names no repository."),
+            ],
+            has_more_projects: true,
             landed: vec![
                 samples::landed(41, "Show the price with its currency", "abc123def456"),
                 samples::landed(40, "Fix the footer overlapping the banner", "99ab81c0f2d1"),
@@ -352,6 +375,7 @@ impl HomePage {
     }
 
     pub(super) fn sample_empty() -> Self {
+        use super::parts::Code;
         let step = |state, title, text: &str, code, link| {
             let text = text.to_owned();
             Step { state, title, text, code, link }
@@ -402,6 +426,15 @@ mod samples {
                 "Look",
             ),
         ]
+    }
+
+    pub(super) fn project(health: &str, name: &str, said: &str) -> ProjectLine {
+        ProjectLine {
+            health: Mark::health(health),
+            name: name.to_owned(),
+            href: format!("/projects/{}", text::slug(name)),
+            said: said.to_owned(),
+        }
     }
 
     pub(super) fn run() -> Run {

@@ -3,6 +3,7 @@
 use askama::Template;
 use askama::filters::HtmlSafe;
 
+use crate::projects::health::Health;
 use crate::tickets::node::Outline;
 
 /// A state as a page shows it.
@@ -90,6 +91,15 @@ impl Mark {
             "warning" => Self::new("Incomplete", "wait", "partial"),
             _ => Self::new("Blocked", "bad", "failed"),
         }
+    }
+
+    /// The mark of a project's set-up.
+    pub(super) fn of_project(health: &Health) -> Self {
+        Self::health(match (health.is_ready(), health.warnings.is_empty()) {
+            (true, true) => "ok",
+            (true, false) => "warning",
+            (false, _) => "blocked",
+        })
     }
 }
 

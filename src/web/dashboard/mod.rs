@@ -3,9 +3,15 @@
 
 mod attachment;
 mod docs_connect;
+mod docs_design;
 mod docs_errors;
+mod docs_schemas;
+mod docs_security;
+mod docs_tool;
 mod docs_tools;
 pub(super) mod error;
+mod find;
+mod first_steps;
 mod graph;
 mod home;
 mod keys;
@@ -49,6 +55,8 @@ pub fn routes(site: Site) -> Router {
         .route("/tickets/{ticket}/cancel", post(ticket::cancel))
         .route("/tickets/{ticket}/retry", post(ticket::retry))
         .route("/tickets/{ticket}/answer", post(ticket::answer))
+        .route("/tickets/{ticket}/changes", get(ticket::show_changes))
+        .route("/tickets/{ticket}/replace", post(ticket::replace))
         .route("/tickets/{ticket}/attachments/{file}", get(attachment::show))
         .route("/tickets/{ticket}/decide", post(ticket::decide))
         .route("/tickets/{ticket}/nodes/{node}/log", get(node_log::show))
@@ -73,7 +81,12 @@ pub fn routes(site: Site) -> Router {
         .route("/docs/", get(docs_connect::lead_here))
         .route("/docs/connect", get(docs_connect::show))
         .route("/docs/tools", get(docs_tools::show))
+        .route("/docs/tools/{tool}", get(docs_tool::show))
         .route("/docs/errors", get(docs_errors::show))
+        .route("/docs/schemas", get(docs_schemas::show))
+        .route("/docs/security", get(docs_security::show))
+        .route("/docs/design", get(docs_design::show))
+        .route("/find", get(find::show))
         .route("/events", get(sse::show))
         .route("/assets/{name}", get(assets::show))
         .fallback(trouble::not_found)
@@ -92,6 +105,12 @@ mod tests {
         let render = |page: &dyn askama::DynTemplate| page.dyn_render().unwrap();
         let mut pages = vec![
             ("docs_connect", render(&docs_connect::ConnectPage::sample())),
+            ("changes", render(&ticket::ChangesPage::sample())),
+            ("changes_none", render(&ticket::ChangesPage::sample_empty())),
+            ("docs_design", render(&docs_design::DesignPage::sample())),
+            ("docs_tool", render(&docs_tool::ToolPage::sample())),
+            ("docs_schemas", render(&docs_schemas::SchemasPage::sample())),
+            ("docs_security", render(&docs_security::SecurityPage::sample())),
             ("docs_errors", render(&docs_errors::ErrorsPage::sample())),
             ("docs_tools", render(&docs_tools::ToolsPage::sample())),
             ("error", render(&error::ErrorPage::sample())),

@@ -79,11 +79,7 @@ impl ProjectRow {
             name: project.name.clone(),
             href: format!("/projects/{}", project.slug),
             repository: project.location().map(|place| place.to_string()).unwrap_or_default(),
-            health: Mark::health(match (health.is_ready(), health.warnings.is_empty()) {
-                (true, true) => "ok",
-                (true, false) => "warning",
-                (false, _) => "blocked",
-            }),
+            health: Mark::of_project(&health),
             agent: agent.map(str::to_owned).unwrap_or_default(),
             verify: project.settings.verify.len(),
             changed: Moment::at(project.updated_at, now),

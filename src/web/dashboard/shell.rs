@@ -72,6 +72,10 @@ impl Notice {
             "view-saved" => "The view is saved. It stands above the list.",
             "view-renamed" => "The view has its new name.",
             "view-removed" => "The view is removed. The tickets are as they were.",
+            "replaced" => {
+                "This ticket stands for the cancelled one. What waited for that waits for it."
+            }
+            "duplicate" => "Nothing new was filed: this ticket already asks for the same.",
             "revoked" => "The key is revoked. Calls with it are refused from now on.",
             _ => return None,
         };
@@ -105,10 +109,30 @@ const MAIN: [Item; 4] = [
     item("/keys", "Keys", "keys"),
 ];
 
-const REFERENCE: [Item; 3] = [
+/// Keys, pressed together or one after another, and what they do.
+pub(super) type Shortcut = (&'static [&'static str], &'static str);
+
+/// What `assets/keys.js` and `assets/palette.js` listen to, as people read it.
+pub(super) const SHORTCUTS: [Shortcut; 10] = [
+    (&["Ctrl", "K"], "Go to a page or a ticket"),
+    (&["/"], "Search"),
+    (&["g", "h"], "Home"),
+    (&["g", "t"], "Tickets"),
+    (&["g", "p"], "Projects"),
+    (&["g", "k"], "Keys"),
+    (&["j"], "The next one in a list"),
+    (&["k"], "The one before"),
+    (&["Enter"], "Open it"),
+    (&["?"], "These keys"),
+];
+
+const REFERENCE: [Item; 6] = [
     item("/docs/connect", "Connect", "connect"),
     item("/docs/tools", "Tools", "tools"),
     item("/docs/errors", "Errors", "errors"),
+    item("/docs/schemas", "Schemas", "schemas"),
+    item("/docs/security", "Security", "security"),
+    item("/docs/design", "Design", "design"),
 ];
 
 impl Shell {

@@ -693,6 +693,8 @@ CREATE INDEX tickets_by_tenant ON tickets (tenant_id);
 
 CREATE INDEX tickets_by_tenant_status ON tickets (tenant_id, status);
 
+CREATE INDEX tickets_landed ON tickets (tenant_id, completed_at) WHERE status = 'succeeded';
+
 CREATE INDEX tickets_unfinished ON tickets (n) WHERE status IN ('queued', 'running', 'blocked');
 
 CREATE INDEX users_by_tenant ON users (tenant_id, email);

@@ -198,7 +198,7 @@ async fn commits_are_attributed_and_made_only_when_something_changed() {
     assert_eq!(diff::commits_ahead(&repository, &base, &first).await.expect("a count"), 1);
     let summary = diff::summary(&repository, &base, &first).await.expect("a summary");
     assert_eq!((summary.files[0].path.as_str(), summary.added), ("dir/ä.txt", 2));
-    let (text, is_cut) = diff::text(&repository, &base, &first, 60).await.expect("a text");
+    let (text, is_cut) = diff::text(&repository, &base, &first, &[], 60).await.expect("a text");
     assert!(is_cut && text.starts_with("diff --git") && text.len() <= 60, "{text}");
     let (commits, has_more) = log::list(&repository, &base, &first, 10).await.expect("a log");
     assert_eq!((commits.len(), has_more, commits[0].at), (1, false, AT));

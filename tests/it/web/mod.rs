@@ -5,6 +5,7 @@ mod board;
 mod doors;
 mod list;
 mod live;
+mod looks;
 mod pages;
 mod project_pages;
 mod tickets;

@@ -5,7 +5,7 @@ use http::{StatusCode, header};
 
 use super::Server;
 
-const PAGES: [&str; 8] = [
+const PAGES: [&str; 12] = [
     "/",
     "/tickets",
     "/projects",
@@ -14,6 +14,10 @@ const PAGES: [&str; 8] = [
     "/docs/connect",
     "/docs/tools",
     "/docs/errors",
+    "/docs/tools/get_ticket",
+    "/docs/schemas",
+    "/docs/security",
+    "/docs/design",
 ];
 
 #[tokio::test]
@@ -39,7 +43,7 @@ async fn the_references_are_for_everybody() {
     let server = Server::start();
     let browser = server.browser();
 
-    for path in ["/docs/connect", "/docs/tools", "/docs/errors"] {
+    for path in ["/docs/connect", "/docs/tools", "/docs/errors", "/docs/schemas", "/docs/design"] {
         let page = browser.get(path).await;
         assert_eq!(page.status, StatusCode::OK, "{path}");
         assert!(page.body.contains("Sign in"), "{path}");

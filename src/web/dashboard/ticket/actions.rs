@@ -121,14 +121,14 @@ async fn press(
 }
 
 /// A choice and what was added to it, as one text.
-fn joined(choice: &str, text: &str) -> String {
+pub(super) fn joined(choice: &str, text: &str) -> String {
     let said = [choice.trim(), text.trim()];
     let said: Vec<&str> = said.into_iter().filter(|part| !part.is_empty()).collect();
     // Browsers send line ends as two characters.
     said.join("\n\n").replace("\r\n", "\n")
 }
 
-async fn call(
+pub(super) async fn call(
     site: &Site,
     visitor: &Visitor,
     tool: &str,
@@ -144,7 +144,7 @@ async fn call(
     Ok(site.gate().call(&caller, tool, arguments, context).await?.value())
 }
 
-fn back_to(ticket: &str, did: &str) -> Response {
+pub(super) fn back_to(ticket: &str, did: &str) -> Response {
     go_to(&format!("/tickets/{}?did={did}", in_query(ticket)))
 }
 

@@ -7,9 +7,11 @@ use axum::extract::{Path, Query, State};
 use super::super::marks::{Mark, Pips};
 use super::super::parts::{Fact, Link, Moment, asked_by, category_label, plain_word, ticket_href};
 use super::super::shell::{Did, Shell};
+use super::changes::has_changes;
 use super::nodes::{self, At};
+use super::proved::proved;
 use super::{
-    Assertion, AttachmentLine, Conversation, Happening, ProofLine, Question, RelatedTicket,
+    Assertion, AttachmentLine, Conversation, Happening, ProofLine, Question, Refile, RelatedTicket,
     Relation, Remark, SaidTurn, Summary, TicketPage, TimeFact, next,
 };
 use crate::accounts::Actor;
@@ -18,15 +20,15 @@ use crate::base::{Fault, Millis, NodeId};
 use crate::projects::{self, Project};
 use crate::proofs::{self, Proof};
 use crate::store::Read;
+use crate::tickets::Ticket;
 use crate::tickets::attachments::{self, Attachment};
 use crate::tickets::conversations::{self, Original};
 use crate::tickets::digest::{self, Digest};
 use crate::tickets::draft::{DraftedBy, Role, Turn};
 use crate::tickets::node::{self, Edge, Node};
 use crate::tickets::pipeline::end::short;
-use crate::tickets::states::{AssertionState, ItemKind, NodeStatus, Pause, Status};
+use crate::tickets::states::{ItemKind, NodeStatus, Pause, Status};
 use crate::tickets::timeline::{self, Entry, Happened};
-use crate::tickets::{Ticket, contract};
 use crate::tools::tickets;
 use crate::web::auth::Visitor;
 use crate::web::humane;
@@ -128,6 +130,8 @@ impl Stored {
             is_over: ended,
             can_cancel: can_write && !ended,
             can_retry: can_write && ended && ticket.status != Status::Succeeded,
+            refile: Refile::of(&digest).filter(|_| can_write),
+            has_changes: has_changes(ticket),
             can_answer: may_say,
             question: question(&digest, now),
             progress: if statuses.is_empty() { String::new() } else { said(&statuses) },
@@ -135,12 +139,13 @@ impl Stored {
             summary: summary(ticket),
             nodes: digest.nodes.iter().map(|node| nodes::card(node, &at)).collect(),
             proved: proved(&digest.assertions),
-            assertions: digest.assertions.iter().map(Assertion::of).collect(),
+            assertions: (digest.assertions.iter()).map(|one| Assertion::of(one, &proofs)).collect(),
             remarks: remarks(&digest),
             proofs: proofs.iter().map(|proof| ProofLine::of(proof, &href, now)).collect(),
             description: markdown::render(&redact(&ticket.description)),
             conversation: original.map(|original| Conversation::of(&original, ticket)),
             attachments: attachments.iter().map(|file| AttachmentLine::of(file, &href)).collect(),
+            is_timeline_cut: timeline.len() >= TIMELINE_MAX as usize,
             timeline: happenings(&timeline, &digest, now),
             facts: facts(ticket, &project),
             times: times(ticket, now),
@@ -183,21 +188,22 @@ fn summary(ticket: &Ticket) -> Option<Summary> {
     Some(Summary { title, text: markdown::render(text) })
 }
 
-fn proved(assertions: &[contract::Assertion]) -> String {
-    if assertions.is_empty() {
-        return String::new();
-    }
-    let held = assertions.iter().filter(|one| one.state == AssertionState::Confirmed).count();
-    format!("{held} of {} assertions confirmed", assertions.len())
-}
-
-impl Assertion {
-    fn of(one: &contract::Assertion) -> Self {
-        Self {
-            mark: Mark::assertion(one.state.word()),
-            text: one.text.clone(),
-            evidence: markdown::render(one.evidence.as_deref().unwrap_or_default()),
-        }
+impl Refile {
+    /// Only a cancelled ticket can be filed anew.
+    fn of(digest: &Digest) -> Option<Self> {
+        let ticket = &digest.ticket;
+        let waiting = digest.children.len() as u64;
+        let kept = ticket.branch.as_ref().map_or(0, |_| ticket.checkpoint_commits);
+        let said = |number, one, several| match number {
+            0 => String::new(),
+            number => humane::counted(number, one, several),
+        };
+        (ticket.status == Status::Cancelled).then(|| Self {
+            title: ticket.title.clone(),
+            description: ticket.description.clone(),
+            kept: said(kept, "commit", "commits"),
+            waiting: said(waiting, "ticket waits", "tickets wait"),
+        })
     }
 }
 
@@ -245,7 +251,10 @@ fn happenings(timeline: &[Entry], digest: &Digest, now: Millis) -> Vec<Happening
     let happening = |entry: &Entry| {
         let tone = tone(entry, digest, is_retried);
         is_retried |= matches!(entry.happened, Happened::Retried | Happened::Revived);
-        Happening::of(entry, tone, now)
+        let known = |name: &&String| digest.nodes.iter().any(|node| node.name == **name);
+        let node = entry.node.as_ref().filter(known);
+        let node = node.map(|name| Link::new(name, format!("#node-{name}")));
+        Happening { node, ..Happening::of(entry, tone, now) }
     };
     timeline.iter().rev().map(happening).collect()
 }
@@ -271,7 +280,13 @@ fn tone(entry: &Entry, digest: &Digest, is_retried: bool) -> &'static str {
 impl Happening {
     fn of(entry: &Entry, tone: &'static str, now: Millis) -> Self {
         let who = if entry.actor == timeline::SERVER { "" } else { &*entry.actor };
-        Self { tone, at: Moment::at(entry.at, now), text: entry.text.clone(), who: who.to_owned() }
+        Self {
+            tone,
+            at: Moment::at(entry.at, now),
+            text: entry.text.clone(),
+            who: who.to_owned(),
+            node: None,
+        }
     }
 }
 
@@ -344,32 +359,6 @@ impl AttachmentLine {
             said: format!("{}, {}", file.media_type, humane::size(file.size_bytes)),
             hash: file.hash.map(|hash| hash.to_string()).unwrap_or_default(),
             href: format!("{ticket}/attachments/{}", file.id),
-        }
-    }
-}
-
-/// What a check of a command says beyond its verdict.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Ran {
-    command: Option<String>,
-    exit_code: Option<i64>,
-    duration_ms: Option<u64>,
-}
-
-impl ProofLine {
-    fn of(proof: &Proof, ticket: &str, now: Millis) -> Self {
-        let ran: Ran = serde_json::from_str(&proof.detail).unwrap_or_default();
-        let took = ran.duration_ms.map(std::time::Duration::from_millis);
-        let has_file = !proof.evidence.is_empty();
-        Self {
-            mark: Mark::verdict(proof.verdict.word()),
-            claim: proof.claim.clone(),
-            command: ran.command.filter(|command| *command != proof.claim).unwrap_or_default(),
-            exit_code: ran.exit_code.map(|code| code.to_string()).unwrap_or_default(),
-            took: took.map(humane::duration).unwrap_or_default(),
-            at: Moment::at(proof.made_at, now),
-            log: has_file.then(|| format!("{ticket}/proofs/{}/log", proof.id)),
         }
     }
 }

@@ -1,16 +1,24 @@
 //! `/tickets/{ref}`: one ticket, from its one thing to do next down to what happened when.
 
 mod actions;
+mod changes;
 mod load;
 mod next;
 mod nodes;
+mod patch;
+mod proved;
+mod refile;
 #[cfg(test)]
 pub(super) mod samples;
 
 use askama::Template;
 
 pub(super) use self::actions::{answer, cancel, decide, retry, secret_link};
+#[cfg(test)]
+pub(super) use self::changes::ChangesPage;
+pub(super) use self::changes::show as show_changes;
 pub(super) use self::load::show;
+pub(super) use self::refile::replace;
 use super::graph::Graph;
 use super::marks::Mark;
 use super::parts::{Fact, Link, Moment};
@@ -34,6 +42,10 @@ pub(super) struct TicketPage {
     is_over: bool,
     can_cancel: bool,
     can_retry: bool,
+    /// The form that files a cancelled ticket anew.
+    refile: Option<Refile>,
+    /// Whether there may be something to see on the page of its changes.
+    has_changes: bool,
     /// Whether the reader may answer the question or give the approval.
     can_answer: bool,
     question: Option<Question>,
@@ -51,6 +63,8 @@ pub(super) struct TicketPage {
     conversation: Option<Conversation>,
     attachments: Vec<AttachmentLine>,
     timeline: Vec<Happening>,
+    /// Whether there are older entries that are not shown.
+    is_timeline_cut: bool,
     facts: Vec<Fact>,
     times: Vec<TimeFact>,
     relations: Vec<Relation>,
@@ -131,7 +145,11 @@ pub(super) struct LogTail {
 pub(super) struct Assertion {
     mark: Mark,
     text: String,
+    /// What decides it: a command, a file, or a person who looks.
+    check: Vec<Fact>,
     evidence: Prose,
+    /// The place of its proof on the page.
+    proof: Option<String>,
 }
 
 /// Something left for a person or a later ticket.
@@ -143,6 +161,8 @@ pub(super) struct Remark {
 
 /// One proof record of a command.
 pub(super) struct ProofLine {
+    /// Its place on the page: `proof-…`.
+    anchor: String,
     mark: Mark,
     claim: String,
     /// The command, where the claim does not say it.
@@ -184,6 +204,18 @@ pub(super) struct Happening {
     at: Moment,
     text: String,
     who: String,
+    /// The card of the node that it is about.
+    node: Option<Link>,
+}
+
+/// A cancelled ticket, to be changed and filed anew.
+pub(super) struct Refile {
+    title: String,
+    description: String,
+    /// How much the new one can go on from: `3 commits`; empty where there is nothing.
+    kept: String,
+    /// Tickets that wait for the cancelled one and would wait for the new one.
+    waiting: String,
 }
 
 /// A named moment beside the ticket.

@@ -102,12 +102,15 @@ fn assertion(state: &str, text: &str, evidence: &str) -> Assertion {
     Assertion {
         mark: Mark::assertion(state),
         text: text.to_owned(),
+        check: vec![Fact::code("Checked by", "npm test")],
+        proof: Some("#proof-1".to_owned()).filter(|_| state == "partial"),
         evidence: markdown::render(evidence),
     }
 }
 
 fn proof(passed: bool, command: &str, exit: &str) -> ProofLine {
     ProofLine {
+        anchor: format!("proof-{exit}"),
         mark: Mark::verdict(if passed { "proven" } else { "failed" }),
         claim: command.to_owned(),
         command: String::new(),
@@ -119,7 +122,8 @@ fn proof(passed: bool, command: &str, exit: &str) -> ProofLine {
 }
 
 fn happening(minutes: i64, tone: &'static str, text: &str, who: &str) -> Happening {
-    Happening { tone, at: minutes_ago(minutes), text: text.to_owned(), who: who.to_owned() }
+    let (text, who) = (text.to_owned(), who.to_owned());
+    Happening { tone, at: minutes_ago(minutes), text, who, node: None }
 }
 
 fn related(number: u32, status: &str, title: &str) -> RelatedTicket {
@@ -227,6 +231,8 @@ fn ticket(status: &str, nodes: [&str; 6]) -> TicketPage {
         is_over: false,
         can_cancel: true,
         can_retry: false,
+        refile: None,
+        has_changes: true,
         can_answer: true,
         question: None,
         progress: Pips::of(&nodes).said().to_owned(),
@@ -249,6 +255,7 @@ fn ticket(status: &str, nodes: [&str; 6]) -> TicketPage {
             href: "/tickets/ACME-42/attachments/0190a5b2-7c3d-7e4f-8a1b-2c3d4e5f6a7b".to_owned(),
         }],
         timeline: timeline(),
+        is_timeline_cut: false,
         facts: facts(),
         times: vec![
             TimeFact { name: "Created", at: minutes_ago(8) },
@@ -269,6 +276,7 @@ impl TicketPage {
             ("ticket_failed", failed()),
             ("ticket_landed", landed()),
             ("ticket_queued", queued()),
+            ("ticket_cancelled", cancelled()),
         ]
     }
 }
@@ -350,6 +358,19 @@ fn landed() -> TicketPage {
     });
     page.facts.push(Fact::code("Landed commit", "abc123def4567890"));
     page
+}
+
+fn cancelled() -> TicketPage {
+    let nodes = ["succeeded", "succeeded", "cancelled", "cancelled", "cancelled", "cancelled"];
+    let refile = Refile {
+        title: "Add <dark-mode> toggle".to_owned(),
+        description: "The header should have a toggle.".to_owned(),
+        kept: "3 commits".to_owned(),
+        waiting: "1 ticket waits".to_owned(),
+    };
+    let (can_cancel, can_retry) = (false, true);
+    let page = ticket("cancelled", nodes);
+    TicketPage { refile: Some(refile), can_cancel, can_retry, is_timeline_cut: true, ..page }
 }
 
 fn queued() -> TicketPage {
