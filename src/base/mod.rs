@@ -21,8 +21,8 @@ pub use fault::{Code, Fault, Issue, NextAction};
 pub use id::{Entropy, Id};
 pub use ids::{
     AssertionId, AttachmentId, BootId, CategoryId, ClaimId, EnvironmentId, JobId, KeyId, LandingId,
-    MailId, MessageId, NodeId, ProjectId, ProofId, QuestionId, RequestId, RunId, SavedViewId, ScopeId,
-    TenantId, TicketId, UserId, WebhookId,
+    MailId, MessageId, NodeId, ProjectId, ProofId, QuestionId, RequestId, RunId, SavedViewId,
+    ScopeId, TenantId, TicketId, UserId, WebhookId,
 };
 pub use mail_server::MailServer;
 pub use network::Network;
