@@ -61,7 +61,7 @@ mod tests {
 
     use super::*;
 
-    fn parts(document: Value) -> Map<String, Value> {
+    fn parts(document: &Value) -> Map<String, Value> {
         document.as_object().cloned().unwrap_or_default()
     }
 
@@ -71,14 +71,14 @@ mod tests {
             "limits": { "concurrency": 5 }, "approvals": { "plan": true }
         }));
         let present = present.expect("it is right");
-        let limits = || parts(json!({ "limits": { "implementRounds": 7 } }));
+        let limits = || parts(&json!({ "limits": { "implementRounds": 7 } }));
 
         let some = settings_with(&present, limits(), false).expect("it is right");
         let all = settings_with(&present, limits(), true).expect("it is right");
 
         assert_eq!((some.limits.implement_rounds, some.limits.concurrency), (7, 2));
         assert!(some.approvals.plan && !all.approvals.plan);
-        let wrong = settings_with(&present, parts(json!({ "limit": {} })), false);
+        let wrong = settings_with(&present, parts(&json!({ "limit": {} })), false);
         assert_eq!(wrong.expect_err("there is no such part").issues[0].path, "settings.limit");
     }
 }

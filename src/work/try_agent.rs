@@ -70,9 +70,9 @@ async fn attempt(env: &Arc<Env>, ctx: &Ctx, job: &TryAgent) -> Result<Tried, Fau
     let mut tried = tried?;
     if tried.passed && !unchanged {
         tried.passed = false;
-        tried.said = "It ended well, but it moved its branch, which it was asked not to. All of \
-                      that was thrown away."
-            .to_owned();
+        let said = "It ended well, but it moved its branch, which it was asked not to. All of that \
+                    was thrown away.";
+        said.clone_into(&mut tried.said);
     }
     Ok(tried)
 }

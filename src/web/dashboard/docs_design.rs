@@ -240,14 +240,16 @@ mod tests {
         pairs.push(("on-accent", "accent"));
 
         for (text, ground) in pairs {
-            for theme in 0..2 {
-                let found = contrast(colours[text][theme], colours[ground][theme]);
+            for (theme, (text_in, ground_in)) in
+                colours[text].iter().zip(&colours[ground]).enumerate()
+            {
+                let found = contrast(text_in, ground_in);
                 assert!(found >= 4.49, "{text} on {ground} has {found:.2} in theme {theme}");
             }
         }
         for ground in ["paper", "sheet", "well"] {
-            for theme in 0..2 {
-                let found = contrast(colours["line-strong"][theme], colours[ground][theme]);
+            for (line, ground_in) in colours["line-strong"].iter().zip(&colours[ground]) {
+                let found = contrast(line, ground_in);
                 assert!(found >= 3.0, "the edge of a field on {ground}: {found:.2}");
             }
         }

@@ -141,9 +141,8 @@ async fn a_preview_tells_the_nodes_and_the_split_and_files_nothing() {
     assert_eq!(page.status, StatusCode::OK);
     assert!(page.body.contains("One ticket with "), "{}", page.body);
     assert!(page.body.contains("Kind: Fix.") && page.body.contains("<li>Land</li>"));
-    let brief: String = (1..=9)
-        .map(|phase| format!("## Phase {phase}: Part {phase}\n\nDo the part {phase} well.\n\n"))
-        .collect();
+    let part = |phase| format!("## Phase {phase}: Part {phase}\n\nDo the part {phase} well.\n\n");
+    let brief = (1..=9).map(part).collect::<Vec<_>>().concat();
     let large = [("act", "preview"), ("title", "Rebuild it"), ("description", &brief)];
     let page = ask(&ada, &large).await.body;
     assert!(page.contains("A chain of 9 tickets with "), "{page}");

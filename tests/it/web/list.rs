@@ -103,7 +103,7 @@ async fn a_list_has_four_orders_and_pages_in_each() {
     for number in 1..=53 {
         server.dispatch(&acme, &format!("Ticket number {number}.")).await;
     }
-    server.clock.advance(std::time::Duration::from_secs(60));
+    server.clock.advance(std::time::Duration::from_mins(1));
     server.call(&acme, "cancel_ticket", json!({ "ticket": "ACME-7" })).await;
     let status = "UPDATE tickets SET status = 'awaiting_input' WHERE seq = 9";
     server.app.env().db.raw(status).unwrap();

@@ -188,7 +188,8 @@ async fn what_is_wrong_stands_at_its_field_and_nothing_typed_is_lost() {
     let server = Server::start();
     server.team("Acme", "ada@example.com", Role::Owner).await;
     let ada = server.signed_in("ada@example.com").await;
-    let wrong: [(&str, &[(&str, &str)], &str); 8] = [
+    type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a str);
+    let wrong: [Case<'_>; 8] = [
         ("limits", &[("settings.limits.concurrency", "<b>")], "must be a whole number."),
         ("limits", &[("settings.limits.concurrency", "1000")], "must be between 1 and 64."),
         (

@@ -26,7 +26,7 @@ pub(super) fn groups(known: &Known, _: usize) -> Vec<Group> {
         all.push(Choice::new(EDITOR, "editor: claimed by an agent in an editor"));
         all
     };
-    let named = |what: &str, key: &str, value: Option<&String>| {
+    let chosen = |what: &str, key: &str, value: Option<&String>| {
         Field::new(&["settings", "agents", what, key], plain_word(key), Reads::Given)
             .given(value)
             .choices(choice("As usual"))
@@ -49,13 +49,13 @@ pub(super) fn groups(known: &Known, _: usize) -> Vec<Group> {
         Group::new(
             "By kind of node",
             "Wins over the preset of a ticket.",
-            AGENT_NODES.iter().map(|node| named("nodes", node, agents.nodes.get(*node))).collect(),
+            AGENT_NODES.iter().map(|node| chosen("nodes", node, agents.nodes.get(*node))).collect(),
         )
         .look("grid"),
         Group::new(
             "By preset of the ticket",
             "Who files a ticket may ask for one of these.",
-            PRESETS.iter().map(|one| named("presets", one, agents.presets.get(*one))).collect(),
+            PRESETS.iter().map(|one| chosen("presets", one, agents.presets.get(*one))).collect(),
         )
         .look("grid"),
     ];

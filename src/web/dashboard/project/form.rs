@@ -1,8 +1,6 @@
 //! Forms made of settings. Each field is named by the path of what it sets, so that a problem
 //! which names a path is shown at its field.
 
-use std::fmt::Write;
-
 use askama::Template;
 use askama::filters::HtmlSafe;
 use serde_json::{Map, Value, json};
@@ -121,6 +119,7 @@ impl Field {
         Self { hint, ..self }
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "callers write the value in place")]
     pub(super) fn value(self, value: impl ToString) -> Self {
         Self { value: value.to_string(), ..self }
     }
@@ -214,7 +213,7 @@ impl Sent {
         let member = |row: usize, of: &str| self.first(&format!("{list}[{row}].{of}"));
         let is_kept = |row: &usize| {
             let holds = |of: &&str| member(*row, of).is_some_and(|value| !value.trim().is_empty());
-            member(*row, "remove") != Some("true") && of.iter().any(|of| holds(of))
+            member(*row, "remove") != Some("true") && of.iter().any(holds)
         };
         let kept: Vec<usize> = rows.into_iter().filter(is_kept).collect();
         self.0.retain(|(name, _)| index(name).is_none_or(|row| kept.contains(&row)));
@@ -292,7 +291,8 @@ pub(super) fn blame(groups: &mut [Group], issues: &[Issue]) -> Vec<String> {
                 let within = issue.path.strip_prefix(&field.path).unwrap_or_default();
                 let joint = if field.wrong.is_empty() { "" } else { "\n" };
                 let colon = if within.is_empty() { "" } else { ": " };
-                let _ = write!(field.wrong, "{joint}{within}{colon}{}", issue.message);
+                let said = format!("{joint}{within}{colon}{}", issue.message);
+                field.wrong.push_str(&said);
             }
             None => homeless.push(format!("{}: {}", issue.path, issue.message)),
         }

@@ -150,7 +150,7 @@ pub(super) async fn load(
     let ask = || format!("/tickets/new?project={}", in_query(&project.slug));
     let new_ticket_href = can_ask.then(ask);
     let (lists, usage) = (work.lists, work.usage);
-    Ok(ProjectPage { webhooks, new_ticket_href, sections, lists, usage, ..page })
+    Ok(ProjectPage { new_ticket_href, webhooks, sections, lists, usage, ..page })
 }
 
 impl Work {

@@ -273,12 +273,11 @@ pub(in crate::web::dashboard) async fn change_category(
     visitor.check(sent.first("csrf").unwrap_or_default())?;
     visitor.demand_admin()?;
     let id = sent.first("category").unwrap_or_default();
-    let (tool, arguments, did) = match sent.first("do") {
-        Some("remove") => ("delete_category", json!({ "category_id": id }), "removed"),
-        _ => {
-            let name = sent.first("name").unwrap_or_default();
-            ("rename_category", json!({ "category_id": id, "name": name }), "saved")
-        }
+    let (tool, arguments, did) = if sent.first("do") == Some("remove") {
+        ("delete_category", json!({ "category_id": id }), "removed")
+    } else {
+        let name = sent.first("name").unwrap_or_default();
+        ("rename_category", json!({ "category_id": id, "name": name }), "saved")
     };
     let section = found("categories")?;
     match call(&site, &visitor, tool, arguments).await {
