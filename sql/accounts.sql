@@ -42,6 +42,13 @@ WHERE  tenant_id = :tenant
 ORDER  BY email
 LIMIT  500;
 
+-- name: list_members
+SELECT id, tenant_id, email, name, role, created_at, disabled_at, last_login_at
+FROM   users
+WHERE  tenant_id = :tenant
+ORDER  BY email
+LIMIT  500;
+
 -- name: find_user
 -- one: the id is unique.
 SELECT id, tenant_id, email, name, role, created_at, disabled_at
@@ -69,6 +76,9 @@ UPDATE users SET disabled_at = :at WHERE tenant_id = :tenant AND id = :id;
 
 -- name: set_role
 UPDATE users SET role = :role WHERE tenant_id = :tenant AND id = :id;
+
+-- name: note_login
+UPDATE users SET last_login_at = :now WHERE tenant_id = :tenant AND id = :user;
 
 -- name: create_session
 INSERT INTO sessions (token_hash, user_id, tenant_id, csrf, user_agent, address, created_at,
@@ -110,11 +120,47 @@ WHERE  user_id = :user AND tenant_id = :tenant AND lower(hex(token_hash)) = :id;
 -- name: end_sessions_of_user
 DELETE FROM sessions WHERE user_id = :user AND tenant_id = :tenant;
 
+-- name: end_other_sessions
+DELETE FROM sessions
+WHERE  user_id = :user AND tenant_id = :tenant AND lower(hex(token_hash)) <> :id;
+
 -- name: sweep_sessions
 -- cross-tenant: logins of every tenant end by the clock.
 DELETE FROM sessions
 WHERE  token_hash IN (SELECT token_hash FROM sessions WHERE expires_at <= :now
                       ORDER BY expires_at LIMIT 500);
+
+-- name: drop_invitations
+-- That of an address, for another takes its place, and those whose time is over.
+DELETE FROM invitations
+WHERE  tenant_id = :tenant AND (email = :email OR expires_at <= :now);
+
+-- name: create_invitation
+INSERT INTO invitations (token_hash, tenant_id, email, role, invited_by, created_at, expires_at)
+VALUES (:token_hash, :tenant, :email, :role, :invited_by, :now, :expires_at);
+
+-- name: open_invitation
+-- one: the token is unique.
+-- cross-tenant: the token says whose it is.
+SELECT token_hash, tenant_id, email, role, invited_by, created_at, expires_at
+FROM   invitations
+WHERE  token_hash = :token_hash AND expires_at > :now;
+
+-- name: list_invitations
+SELECT token_hash, tenant_id, email, role, invited_by, created_at, expires_at
+FROM   invitations
+WHERE  tenant_id = :tenant AND expires_at > :now
+ORDER  BY email
+LIMIT  200;
+
+-- name: find_invitation
+-- one: an address is invited once.
+SELECT token_hash, tenant_id, email, role, invited_by, created_at, expires_at
+FROM   invitations
+WHERE  tenant_id = :tenant AND email = :email AND expires_at > :now;
+
+-- name: end_invitation
+DELETE FROM invitations WHERE tenant_id = :tenant AND email = :email;
 
 -- name: drop_setup_links
 DELETE FROM setup_links WHERE used_at IS NULL;

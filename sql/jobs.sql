@@ -37,6 +37,36 @@ WHERE  tenant_id IS :tenant AND state = :state
 ORDER  BY n DESC
 LIMIT  :limit;
 
+-- name: page
+-- The newest first.
+SELECT id, tenant_id, kind, state, attempt, max_attempts, run_at, cancel_asked, progress, result,
+       errors, created_at, started_at, finished_at
+FROM   jobs
+WHERE  tenant_id = :tenant AND state = :state AND (:kind IS NULL OR kind = :kind)
+  AND  n < ifnull((SELECT n FROM jobs WHERE id = :after AND tenant_id = :tenant),
+                  9223372036854775807)
+ORDER  BY n DESC
+LIMIT  :limit;
+
+-- name: count_of_tenant
+SELECT kind, sum(state = 'running') AS running,
+       sum(state = 'ready' AND run_at <= :now) AS waiting,
+       sum(state = 'ready' AND run_at > :now) AS later,
+       min(CASE WHEN state = 'ready' AND run_at <= :now THEN run_at END) AS oldest
+FROM   (SELECT * FROM (SELECT kind, state, run_at FROM jobs
+                       WHERE  tenant_id = :tenant AND state = 'running' LIMIT :counted)
+        UNION ALL
+        SELECT * FROM (SELECT kind, state, run_at FROM jobs
+                       WHERE  tenant_id = :tenant AND state = 'ready' ORDER BY n LIMIT :counted))
+GROUP  BY kind
+ORDER  BY kind
+LIMIT  :limit;
+
+-- name: payload
+SELECT payload FROM jobs
+WHERE  id = :id AND tenant_id = :tenant AND kind = :kind
+LIMIT  1;
+
 -- name: cancel_ready
 UPDATE jobs
 SET    state = 'cancelled', cancel_asked = :now, finished_at = :now

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::Router;
@@ -30,7 +30,7 @@ use crate::web::invoke::{self, Invoke};
 use crate::web::live_logs::LiveLogs;
 use crate::web::mcp::{self, Door, Setting};
 use crate::web::proxies::Proxies;
-use crate::web::site::{Setup, Site};
+use crate::web::site::{About, Setup, Site};
 use crate::web::uploads::{self, Uploading};
 use crate::web::{dashboard, framing, schemas, serve, trace};
 use crate::work::model::{Endpoint, Model};
@@ -70,7 +70,7 @@ pub struct App {
     logs: LiveLogs,
     base_url: String,
     proxies: Proxies,
-    damaged: Arc<AtomicBool>,
+    about: About,
     /// Held as long as the app lives: one process for a data directory.
     _lock: File,
 }
@@ -116,6 +116,17 @@ impl App {
             registry: work::registry(&env),
             options: jobs::Options { grace: STOP_TIME, ..jobs::Options::default() },
         });
+        let about = About {
+            started: clock.now(),
+            data: env.paths.data().to_owned(),
+            worktrees: env.paths.worktrees(),
+            listen: opening.listen,
+            public_url: opening.public_url.clone(),
+            allowed_hosts: opening.allowed_hosts.clone(),
+            rate_limit: opening.rate_limit,
+            damaged: Arc::default(),
+            checked_at: Arc::default(),
+        };
         let public_url = opening.public_url.as_deref();
         let premises =
             Premises { url: public_url.unwrap_or(&local).to_owned(), mirrors: env.paths.mirrors() };
@@ -127,7 +138,7 @@ impl App {
             logs: LiveLogs::default(),
             // A server that is reached by another address has a proxy in front, or may have.
             proxies: public_url.map(|_| Proxies::of_this_machine()).unwrap_or_default(),
-            damaged: Arc::default(),
+            about,
             base_url: opening.public_url.unwrap_or(local),
             env,
             _lock: lock,
@@ -206,9 +217,12 @@ impl App {
 
     /// Checks a database that was too large to be checked before it serves.
     async fn look_for_damage(&self) {
-        if let Err(fault) = self.env.db.check_if_large().await {
-            tracing::error!(?fault, "The database is damaged");
-            self.damaged.store(true, Ordering::Relaxed);
+        match self.env.db.check_if_large().await {
+            Ok(()) => self.about.checked_at.store(self.env.clock.now().0, Ordering::Relaxed),
+            Err(fault) => {
+                tracing::error!(?fault, "The database is damaged");
+                self.about.damaged.store(true, Ordering::Relaxed);
+            }
         }
     }
 
@@ -243,11 +257,12 @@ impl App {
             origin: self.base_url.clone(),
             proxies: self.proxies.clone(),
             shutdown: shutdown.clone(),
+            about: self.about.clone(),
         });
         let health = Health {
             db: env.db.clone(),
             worker: self.worker.clone(),
-            damaged: self.damaged.clone(),
+            damaged: self.about.damaged.clone(),
         };
         let uploading = Uploading { db: env.db.clone(), uploads: env.uploads.clone() };
         let ci = Ci { gate: self.gate.clone(), db: env.db.clone() };

@@ -18,7 +18,8 @@ CREATE TABLE users (
     role          TEXT NOT NULL CHECK (role IN ('owner', 'admin', 'member', 'viewer')),
     password_hash TEXT NOT NULL,
     created_at    INTEGER NOT NULL,
-    disabled_at   INTEGER
+    disabled_at   INTEGER,
+    last_login_at INTEGER
 ) STRICT;
 CREATE INDEX users_by_tenant ON users (tenant_id, email);
 
@@ -48,6 +49,18 @@ CREATE TABLE saved_views (
     created_at INTEGER NOT NULL,
     UNIQUE (user_id, name_norm)
 ) STRICT;
+
+-- A one-time link by which somebody joins a tenant. It is gone once it was used or withdrawn.
+CREATE TABLE invitations (
+    token_hash BLOB PRIMARY KEY CHECK (length(token_hash) = 32),
+    tenant_id  BLOB NOT NULL REFERENCES tenants (id),
+    email      TEXT NOT NULL CHECK (email = lower(email) AND email LIKE '%_@_%'),
+    role       TEXT NOT NULL CHECK (role IN ('owner', 'admin', 'member', 'viewer')),
+    invited_by TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    UNIQUE (tenant_id, email)
+) STRICT, WITHOUT ROWID;
 
 -- The one-time link by which the first administrator is made. It belongs to no tenant yet.
 CREATE TABLE setup_links (
@@ -581,6 +594,9 @@ CREATE TABLE proofs (
 ) STRICT;
 CREATE INDEX proofs_by_ticket ON proofs (ticket_id, n) WHERE ticket_id IS NOT NULL;
 CREATE INDEX proofs_by_tenant ON proofs (tenant_id, n);
+CREATE INDEX proofs_by_project ON proofs (project_id, n);
+CREATE INDEX proofs_by_kind ON proofs (tenant_id, kind, n);
+CREATE INDEX proofs_by_verdict ON proofs (tenant_id, verdict, n);
 
 CREATE TABLE proof_evidence (
     proof_id   BLOB NOT NULL REFERENCES proofs (id),

@@ -160,6 +160,16 @@ impl Actor {
         }
     }
 
+    /// Whether it may make and remove owners of the tenant.
+    #[must_use]
+    pub fn is_owner(&self) -> bool {
+        match &self.who {
+            Who::User { role, .. } => *role == Role::Owner,
+            Who::Local => true,
+            Who::Key { .. } | Who::Agent { .. } | Who::Holder => false,
+        }
+    }
+
     /// Who it is, in the words of the audit log.
     #[must_use]
     pub fn label(&self) -> String {

@@ -91,3 +91,91 @@ pub fn list(
     let params = params! { ":tenant": actor.tenant, ":before": before, ":limit": limit };
     read.list(sql!("accounts.sql", "list_audit"), params, Record::from_row)
 }
+
+/// Rows that one page may look at to find those that are wanted; the next goes on behind them.
+const LOOKED_AT_MAX: usize = 5_000;
+
+/// Which rows are wanted: those that match all of what is given.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    /// Who did it, or a part of that, in any case; empty for everybody.
+    pub who: String,
+    /// What was done, or a part of that, in any case; empty for everything.
+    pub action: String,
+    /// Not before this moment.
+    pub from: Option<Millis>,
+    /// Before this moment.
+    pub until: Option<Millis>,
+}
+
+impl Wanted {
+    fn takes(&self, record: &Record) -> bool {
+        let has = |text: &str, part: &str| text.to_lowercase().contains(&part.to_lowercase());
+        has(&record.actor, self.who.trim())
+            && has(&record.action, self.action.trim())
+            && self.from.is_none_or(|from| record.at >= from)
+            && self.until.is_none_or(|until| record.at < until)
+    }
+}
+
+/// A page of the log, newest first.
+#[derive(Debug, Clone)]
+pub struct Page {
+    /// The rows.
+    pub records: Vec<Record>,
+    /// Below which number the next page begins; `None` where nothing is left.
+    pub next: Option<i64>,
+}
+
+/// A tenant's rows that are wanted, of those numbered below `before` where it is given. A page may
+/// hold fewer than `size` although there are more: it then has looked at as many as one page may.
+pub fn page(
+    read: &Read<'_>,
+    actor: &Actor,
+    wanted: &Wanted,
+    before: Option<i64>,
+    size: usize,
+) -> Result<Page, Fault> {
+    let (mut records, mut looked_at) = (Vec::new(), 0);
+    let mut at = match (before, wanted.until) {
+        (None, Some(until)) => Some(first_from(read, actor, until)?),
+        (before, _) => before,
+    };
+    loop {
+        let some = list(read, actor, PAGE_MAX, at)?;
+        let is_last = some.len() < PAGE_MAX;
+        looked_at += some.len();
+        for record in some {
+            if records.len() == size {
+                return Ok(Page { records, next: at });
+            }
+            at = Some(record.n);
+            if wanted.from.is_some_and(|from| record.at < from) {
+                return Ok(Page { records, next: None });
+            }
+            if wanted.takes(&record) {
+                records.push(record);
+            }
+        }
+        if is_last || looked_at >= LOOKED_AT_MAX {
+            return Ok(Page { records, next: at.filter(|_| !is_last) });
+        }
+    }
+}
+
+/// The number of the tenant's first row that is not before a moment. Rows are numbered as they are
+/// written, and so by their time: it is found by halving.
+fn first_from(read: &Read<'_>, actor: &Actor, moment: Millis) -> Result<i64, Fault> {
+    let at_most = |n: i64| list(read, actor, 1, Some(n)).map(|rows| rows.into_iter().next());
+    let Some(newest) = at_most(i64::MAX)? else { return Ok(i64::MAX) };
+    // All rows up to `low` are before the moment, and all from `high` on are not.
+    let (mut low, mut high) = (0, newest.n + 1);
+    while low + 1 < high {
+        let middle = low + (high - low) / 2;
+        match at_most(middle + 1)? {
+            Some(row) if row.at >= moment => high = row.n,
+            _ => low = middle,
+        }
+    }
+    Ok(high)
+}

@@ -3,6 +3,7 @@
 
 pub mod actor;
 pub mod audit;
+pub mod invitations;
 pub mod keys;
 pub mod passwords;
 pub mod plans;

@@ -109,6 +109,8 @@ pub fn start(
             ":expires_at": session.expires_at,
         },
     )?;
+    let noted = params! { ":tenant": user.tenant, ":user": user.id, ":now": now };
+    tx.run(sql!("accounts.sql", "note_login"), noted)?;
     Ok((session, token))
 }
 
@@ -170,6 +172,13 @@ pub fn end(tx: &mut Tx<'_>, tenant: TenantId, user: UserId, id: &str) -> Result<
 pub fn end_all(tx: &mut Tx<'_>, tenant: TenantId, user: UserId) -> Result<(), Fault> {
     let params = params! { ":tenant": tenant, ":user": user };
     tx.run(sql!("accounts.sql", "end_sessions_of_user"), params)?;
+    Ok(())
+}
+
+/// Ends all logins of a person but one, which is named by its [`Session::id`].
+pub fn end_others(tx: &mut Tx<'_>, tenant: TenantId, user: UserId, id: &str) -> Result<(), Fault> {
+    let params = params! { ":tenant": tenant, ":user": user, ":id": id };
+    tx.run(sql!("accounts.sql", "end_other_sessions"), params)?;
     Ok(())
 }
 

@@ -157,6 +157,22 @@ pub fn list(read: &Read<'_>, tenant: TenantId) -> Result<Vec<User>, Fault> {
     read.list(sql!("accounts.sql", "list_users"), params! { ":tenant": tenant }, User::from_row)
 }
 
+/// Somebody of a tenant, and when they were last there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    /// The person.
+    pub user: User,
+    /// When they last signed in.
+    pub last_login_at: Option<Millis>,
+}
+
+/// A tenant's people with their last sign-ins, by address; 500 at most.
+pub fn members(read: &Read<'_>, tenant: TenantId) -> Result<Vec<Member>, Fault> {
+    read.list(sql!("accounts.sql", "list_members"), params! { ":tenant": tenant }, |row| {
+        Ok(Member { user: User::from_row(row)?, last_login_at: row.get("last_login_at")? })
+    })
+}
+
 /// A tenant's person with an id.
 pub fn find(read: &Read<'_>, tenant: TenantId, user: UserId) -> Result<Option<User>, Fault> {
     let params = params! { ":tenant": tenant, ":id": user };
@@ -184,9 +200,36 @@ pub fn login(read: &Read<'_>, email: &str) -> Result<Option<(User, PasswordHash)
 
 /// Gives a person another password and ends all their logins.
 pub fn set_password(tx: &mut Tx<'_>, user: &User, password: &PasswordHash) -> Result<(), Fault> {
-    let params = params! { ":tenant": user.tenant, ":id": user.id, ":password_hash": password.0 };
-    tx.run_one(sql!("accounts.sql", "set_password"), params)?;
+    keep_password(tx, user, password)?;
     sessions::end_all(tx, user.tenant, user.id)
+}
+
+/// Gives a person another password and ends all their logins but the one where they chose it.
+pub fn change_password(
+    tx: &mut Tx<'_>,
+    user: &User,
+    password: &PasswordHash,
+    session: &str,
+) -> Result<(), Fault> {
+    keep_password(tx, user, password)?;
+    sessions::end_others(tx, user.tenant, user.id, session)
+}
+
+fn keep_password(tx: &mut Tx<'_>, user: &User, password: &PasswordHash) -> Result<(), Fault> {
+    let params = params! { ":tenant": user.tenant, ":id": user.id, ":password_hash": password.0 };
+    tx.run_one(sql!("accounts.sql", "set_password"), params)
+}
+
+/// Refuses who may not make, change or remove somebody of a role.
+pub fn demand_standing(actor: &Actor, role: Role) -> Result<(), Fault> {
+    let said = match role {
+        _ if !actor.is_admin() => "Only an owner or an admin of the team may do this.",
+        Role::Owner if !actor.is_owner() => {
+            "Only an owner may make somebody an owner, or change one."
+        }
+        _ => return Ok(()),
+    };
+    Err(Fault::new(Code::Forbidden, said))
 }
 
 /// Stops a person from logging in, at once, or lets them again. A tenant keeps one owner who can.

@@ -12,6 +12,7 @@ mod output;
 mod password;
 mod project;
 mod project_set;
+mod proof;
 mod serve;
 mod tenant;
 mod user;
@@ -57,6 +58,9 @@ enum Command {
     /// Try out whether mails arrive
     #[command(subcommand)]
     Mail(mail::Command),
+    /// Check proofs that were exported
+    #[command(subcommand)]
+    Proof(proof::Command),
     /// Make and list tenants
     #[command(subcommand)]
     Tenant(tenant::Command),
@@ -89,6 +93,7 @@ pub fn run(args: &[OsString]) -> ExitCode {
         Command::Project(command) => project::run(command),
         Command::Webhook(command) => webhook::run(command),
         Command::Mail(command) => mail::run(command),
+        Command::Proof(command) => proof::run(&command),
         Command::Tenant(command) => tenant::run(command),
     };
     match done {

@@ -16,6 +16,7 @@ mod ctx;
 mod floor;
 mod job;
 pub mod lease;
+mod look;
 mod queue;
 mod registry;
 mod run;
@@ -26,6 +27,7 @@ mod worker;
 pub use backoff::backoff;
 pub use ctx::{Ctx, Stop};
 pub use job::{Enqueue, Enqueued, Failure, Job, JobError, JobRecord, Priority, Progress, State};
+pub use look::{Counted, Page, Wanted, count, page, payload};
 pub use queue::{
     Backlog, Cancelled, KindBacklog, asked, backlog, cancel, enqueue, enqueue_now, find, list,
 };

@@ -212,7 +212,7 @@ pub(super) fn progress_json(progress: &Progress) -> Result<String, Fault> {
     to_json(&ProgressRow { done: *done, total: *total, text: text.clone() })
 }
 
-fn record(row: &Row<'_>) -> Result<JobRecord, Fault> {
+pub(super) fn record(row: &Row<'_>) -> Result<JobRecord, Fault> {
     let progress: Option<String> = row.get("progress")?;
     let result: Option<String> = row.get("result")?;
     let failures: Vec<FailureRow> = row.json("errors")?;

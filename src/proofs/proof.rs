@@ -2,11 +2,8 @@
 
 use crate::base::{Fault, Millis, NodeId, ProjectId, ProofId, TenantId, TicketId};
 use crate::notices::outbox::{self, Happening};
-use crate::store::{Hash, Read, Row, Tx, to_int};
+use crate::store::{Hash, Row, Tx, to_int};
 use crate::{params, sql, words};
-
-/// Proofs of a ticket at most that are shown.
-const PROOFS_MAX: u32 = 500;
 
 words! {
     /// What a check found of a claim.
@@ -21,10 +18,14 @@ words! {
 }
 
 /// A record that never changes.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proof {
     /// The proof.
     pub id: ProofId,
+    /// Whose it is.
+    pub tenant: TenantId,
+    /// The project it belongs to.
+    pub project: ProjectId,
     /// The ticket it belongs to.
     pub ticket: Option<TicketId>,
     /// The node that made it.
@@ -50,7 +51,7 @@ pub struct Proof {
 }
 
 /// A file that was kept with a proof.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Evidence {
     /// What it is.
     pub label: String,
@@ -87,9 +88,11 @@ pub struct NewProof<'a> {
 const MADE_BY: &str = concat!("assay ", env!("CARGO_PKG_VERSION"));
 
 impl Proof {
-    fn from_row(row: &Row<'_>) -> Result<Self, Fault> {
+    pub(super) fn from_row(row: &Row<'_>) -> Result<Self, Fault> {
         Ok(Self {
             id: row.get("id")?,
+            tenant: row.get("tenant_id")?,
+            project: row.get("project_id")?,
             ticket: row.get("ticket_id")?,
             node: row.get("node_id")?,
             kind: row.get("kind")?,
@@ -103,94 +106,87 @@ impl Proof {
             evidence: Vec::new(),
         })
     }
+
+    /// The digest that the record should have: BLAKE3 over its fields, each preceded by its length,
+    /// so that no two records read alike. Its evidence must be there.
+    #[must_use]
+    pub fn digest_of_content(&self) -> Hash {
+        let mut hasher = blake3::Hasher::new_derive_key("assay proof record, version 1");
+        let mut field = |bytes: &[u8]| {
+            hasher.update(&(bytes.len() as u64).to_le_bytes());
+            hasher.update(bytes);
+        };
+        field(self.previous.map_or([0; 32], |hash| *hash.bytes()).as_slice());
+        field(self.id.bytes());
+        field(self.tenant.bytes());
+        field(self.project.bytes());
+        field(self.ticket.map_or([0; 16], |id| *id.bytes()).as_slice());
+        field(self.node.map_or([0; 16], |id| *id.bytes()).as_slice());
+        for text in [&*self.kind, &*self.claim, self.verdict.word(), &*self.detail, &*self.made_by]
+        {
+            field(text.as_bytes());
+        }
+        field(&self.made_at.0.to_le_bytes());
+        for evidence in &self.evidence {
+            field(evidence.label.as_bytes());
+            field(evidence.media_type.as_bytes());
+            field(evidence.hash.bytes());
+        }
+        Hash::from_bytes(*hasher.finalize().as_bytes())
+    }
+
+    /// Whether the record is as it was written. Its evidence must be there.
+    #[must_use]
+    pub fn is_unchanged(&self) -> bool {
+        self.digest == self.digest_of_content()
+    }
 }
 
 /// Appends a proof to its tenant's chain, and tells of it.
 pub fn record(tx: &mut Tx<'_>, tenant: TenantId, new: &NewProof<'_>) -> Result<ProofId, Fault> {
-    let (id, now): (ProofId, _) = (tx.new_id(), tx.now());
     let newest = params! { ":tenant": tenant };
     let previous = tx.find(sql!("proofs.sql", "newest_digest"), newest, |row| row.get("digest"))?;
-    let digest = digest(tenant, id, now, previous, new);
+    let mut proof = Proof {
+        id: tx.new_id(),
+        tenant,
+        project: new.project,
+        ticket: new.ticket,
+        node: new.node,
+        kind: new.kind.to_owned(),
+        claim: new.claim.to_owned(),
+        verdict: new.verdict,
+        detail: new.detail.to_owned(),
+        made_by: MADE_BY.to_owned(),
+        made_at: tx.now(),
+        previous,
+        digest: Hash::from_bytes([0; 32]),
+        evidence: new.evidence.to_vec(),
+    };
+    proof.digest = proof.digest_of_content();
+    insert(tx, &proof)?;
+    if let Some(ticket) = proof.ticket {
+        let made = Happening::Proof { id: proof.id, verdict: proof.verdict.word() };
+        outbox::tell(tx, tenant, ticket, made, &proof.claim)?;
+    }
+    Ok(proof.id)
+}
+
+fn insert(tx: &mut Tx<'_>, proof: &Proof) -> Result<(), Fault> {
+    let tenant = proof.tenant;
     tx.run_one(
         sql!("proofs.sql", "insert"),
-        params! { ":id": id, ":tenant": tenant, ":project": new.project, ":ticket": new.ticket,
-        ":node": new.node, ":kind": new.kind, ":claim": new.claim,
-        ":verdict": new.verdict.word(), ":detail": new.detail, ":made_by": MADE_BY,
-        ":now": now, ":previous": previous, ":digest": digest },
+        params! { ":id": proof.id, ":tenant": tenant, ":project": proof.project,
+        ":ticket": proof.ticket, ":node": proof.node, ":kind": proof.kind, ":claim": proof.claim,
+        ":verdict": proof.verdict.word(), ":detail": proof.detail, ":made_by": proof.made_by,
+        ":now": proof.made_at, ":previous": proof.previous, ":digest": proof.digest },
     )?;
-    for (position, evidence) in (0_i64..).zip(new.evidence) {
+    for (position, evidence) in (0_i64..).zip(&proof.evidence) {
         tx.run_one(
             sql!("proofs.sql", "insert_evidence"),
-            params! { ":proof": id, ":tenant": tenant, ":position": position,
+            params! { ":proof": proof.id, ":tenant": tenant, ":position": position,
             ":label": evidence.label, ":media_type": evidence.media_type,
             ":hash": evidence.hash, ":size": to_int(evidence.size_bytes) },
         )?;
     }
-    if let Some(ticket) = new.ticket {
-        let made = Happening::Proof { id, verdict: new.verdict.word() };
-        outbox::tell(tx, tenant, ticket, made, new.claim)?;
-    }
-    Ok(id)
-}
-
-/// The digest of a record: BLAKE3 over its fields, each preceded by its length, so that no two
-/// records read alike.
-fn digest(
-    tenant: TenantId,
-    id: ProofId,
-    now: Millis,
-    previous: Option<Hash>,
-    new: &NewProof<'_>,
-) -> Hash {
-    let mut hasher = blake3::Hasher::new_derive_key("assay proof record, version 1");
-    let mut field = |bytes: &[u8]| {
-        hasher.update(&(bytes.len() as u64).to_le_bytes());
-        hasher.update(bytes);
-    };
-    field(previous.map_or([0; 32], |hash| *hash.bytes()).as_slice());
-    field(id.bytes());
-    field(tenant.bytes());
-    field(new.project.bytes());
-    field(new.ticket.map_or([0; 16], |id| *id.bytes()).as_slice());
-    field(new.node.map_or([0; 16], |id| *id.bytes()).as_slice());
-    for text in [new.kind, new.claim, new.verdict.word(), new.detail, MADE_BY] {
-        field(text.as_bytes());
-    }
-    field(&now.0.to_le_bytes());
-    for evidence in new.evidence {
-        field(evidence.label.as_bytes());
-        field(evidence.media_type.as_bytes());
-        field(evidence.hash.bytes());
-    }
-    Hash::from_bytes(*hasher.finalize().as_bytes())
-}
-
-/// A ticket's proofs with their evidence, oldest first.
-pub fn list_of_ticket(
-    read: &Read<'_>,
-    tenant: TenantId,
-    ticket: TicketId,
-) -> Result<Vec<Proof>, Fault> {
-    let of = params! { ":tenant": tenant, ":ticket": ticket, ":limit": PROOFS_MAX };
-    let proofs = read.list(sql!("proofs.sql", "list_of_ticket"), of, Proof::from_row)?;
-    proofs.into_iter().map(|proof| with_evidence(read, tenant, proof)).collect()
-}
-
-/// The tenant's newest proofs, newest first, without their evidence.
-pub fn list_recent(read: &Read<'_>, tenant: TenantId, limit: u32) -> Result<Vec<Proof>, Fault> {
-    let of = params! { ":tenant": tenant, ":limit": limit };
-    read.list(sql!("proofs.sql", "list_recent"), of, Proof::from_row)
-}
-
-fn with_evidence(read: &Read<'_>, tenant: TenantId, mut proof: Proof) -> Result<Proof, Fault> {
-    let of = params! { ":tenant": tenant, ":proof": proof.id, ":limit": PROOFS_MAX };
-    proof.evidence = read.list(sql!("proofs.sql", "evidence"), of, |row| {
-        Ok(Evidence {
-            label: row.get("label")?,
-            media_type: row.get("media_type")?,
-            hash: row.get("hash")?,
-            size_bytes: row.unsigned("size_bytes")?,
-        })
-    })?;
-    Ok(proof)
+    Ok(())
 }

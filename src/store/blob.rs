@@ -53,6 +53,17 @@ impl fmt::Debug for Hash {
     }
 }
 
+/// How many blobs there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stock {
+    /// The files.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Whether both were reckoned from a part.
+    pub is_reckoned: bool,
+}
+
 /// The folder of blobs.
 #[derive(Clone)]
 pub struct Blobs {
@@ -114,6 +125,32 @@ impl Blobs {
         let mut bytes = Vec::new();
         file.take(limit).read_to_end(&mut bytes).map_err(|e| self.fault(e))?;
         Ok(Some(bytes))
+    }
+
+    /// How many blobs there are and how large they are together. Where there are more than
+    /// `files_max`, only a part of the folder is read and the rest reckoned from it: blobs lie in
+    /// 256 folders by their hashes, and so evenly.
+    pub fn count(&self, files_max: u64) -> Result<Stock, Fault> {
+        let mut stock = Stock { files: 0, bytes: 0, is_reckoned: false };
+        for shard in 0_u64..256 {
+            if stock.files > files_max {
+                let whole = |part: u64| part.saturating_mul(256) / shard;
+                let (files, bytes) = (whole(stock.files), whole(stock.bytes));
+                return Ok(Stock { files, bytes, is_reckoned: true });
+            }
+            let folder = self.root.join(format!("{shard:02x}"));
+            let entries = match fs::read_dir(folder) {
+                Ok(entries) => entries,
+                Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
+                Err(e) => return Err(self.fault(e)),
+            };
+            // What is removed meanwhile is not counted.
+            for about in entries.flatten().filter_map(|entry| entry.metadata().ok()) {
+                stock.files += 1;
+                stock.bytes = stock.bytes.saturating_add(about.len());
+            }
+        }
+        Ok(stock)
     }
 
     /// Where a blob's file is, or would be.
@@ -201,6 +238,21 @@ mod tests {
         blobs(&dir);
 
         assert!(!half.exists());
+    }
+
+    #[test]
+    fn blobs_are_counted_and_where_they_are_many_reckoned() {
+        let dir = tempfile::tempdir().unwrap();
+        let blobs = blobs(&dir);
+        for n in 0_u32..300 {
+            blobs.put(&n.to_le_bytes()).unwrap();
+        }
+
+        let whole = blobs.count(1_000).unwrap();
+        let part = blobs.count(100).unwrap();
+
+        assert_eq!(whole, Stock { files: 300, bytes: 1_200, is_reckoned: false });
+        assert!(part.is_reckoned && (200..450).contains(&part.files), "{part:?}");
     }
 
     #[test]

@@ -15,7 +15,7 @@ mod vault;
 mod writer;
 
 pub use arriving::Arriving;
-pub use blob::{Blobs, Hash};
+pub use blob::{Blobs, Hash, Stock};
 pub use db::Db;
 pub use memory::Digest;
 pub use migrate::{MIGRATIONS, Migration, hash_of};

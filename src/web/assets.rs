@@ -14,7 +14,7 @@ use rust_embed::RustEmbed;
 use super::page;
 
 /// The parts of the style sheet in the order they apply. They are one file on the wire.
-const STYLE: [&str; 10] = [
+const STYLE: [&str; 11] = [
     "css/tokens.css",
     "css/base.css",
     "css/frame.css",
@@ -25,6 +25,7 @@ const STYLE: [&str; 10] = [
     "css/tickets.css",
     "css/projects.css",
     "css/changes.css",
+    "css/house.css",
 ];
 
 /// The shapes that pages refer to by `#i-…`, written into each page once. They are part of the

@@ -19,6 +19,7 @@ pub mod markdown;
 pub mod mcp;
 pub mod multipart;
 pub mod page;
+pub mod proof_bundle;
 pub mod proxies;
 mod reading;
 pub mod schemas;

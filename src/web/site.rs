@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64};
 
 use axum::extract::{ConnectInfo, FromRequestParts};
 use http::HeaderMap;
@@ -15,7 +16,7 @@ use super::fresh_keys::FreshKeys;
 use super::live_logs::LiveLogs;
 use super::proxies::Proxies;
 use crate::accounts::Throttle;
-use crate::base::{Clock, Entropy, Millis, RequestId};
+use crate::base::{Clock, Entropy, Millis, RateLimit, RequestId};
 use crate::events::Bus;
 use crate::projects::git::Git;
 use crate::store::{Blobs, Db, Uploads};
@@ -29,6 +30,7 @@ struct Inner {
     setup: Setup,
     throttle: Throttle,
     fresh_keys: FreshKeys,
+    fresh_links: FreshKeys,
 }
 
 /// What a [`Site`] is made of.
@@ -59,6 +61,31 @@ pub struct Setup {
     pub proxies: Proxies,
     /// Says when the server stops, so that streams end.
     pub shutdown: CancellationToken,
+    /// What is to be known of this server.
+    pub about: About,
+}
+
+/// What people who run the server want to know of it.
+#[derive(Debug, Clone)]
+pub struct About {
+    /// When it started.
+    pub started: Millis,
+    /// Its data directory.
+    pub data: PathBuf,
+    /// Where each ticket has its work tree.
+    pub worktrees: PathBuf,
+    /// Where it listens.
+    pub listen: SocketAddr,
+    /// The address that it was told to be reached by.
+    pub public_url: Option<String>,
+    /// More hosts that requests may be addressed to.
+    pub allowed_hosts: Vec<String>,
+    /// How often a key may call.
+    pub rate_limit: RateLimit,
+    /// Whether the database was found to be damaged.
+    pub damaged: Arc<AtomicBool>,
+    /// When the whole database was last found to be sound, in milliseconds since 1970; 0 before.
+    pub checked_at: Arc<AtomicI64>,
 }
 
 impl Site {
@@ -66,7 +93,8 @@ impl Site {
     #[must_use]
     pub fn new(setup: Setup) -> Self {
         let (throttle, fresh_keys) = (Throttle::default(), FreshKeys::default());
-        Self(Arc::new(Inner { setup, throttle, fresh_keys }))
+        let fresh_links = FreshKeys::default();
+        Self(Arc::new(Inner { setup, throttle, fresh_keys, fresh_links }))
     }
 
     pub(super) fn db(&self) -> &Db {
@@ -125,6 +153,16 @@ impl Site {
     /// Keys that were just made and not yet shown.
     pub(super) fn fresh_keys(&self) -> &FreshKeys {
         &self.0.fresh_keys
+    }
+
+    /// Links of invitations that were just made and not yet shown.
+    pub(super) fn fresh_links(&self) -> &FreshKeys {
+        &self.0.fresh_links
+    }
+
+    /// What is to be known of this server.
+    pub(super) fn about(&self) -> &About {
+        &self.0.setup.about
     }
 
     pub(super) fn cookies(&self) -> Cookies {

@@ -107,7 +107,11 @@ async fn is_new(site: &Site) -> Result<bool, Fault> {
 }
 
 /// The person of an address and a password. Takes the same time whether the address is known.
-async fn recognise(site: &Site, email: &str, password: Secret) -> Result<Option<User>, Fault> {
+pub(super) async fn recognise(
+    site: &Site,
+    email: &str,
+    password: Secret,
+) -> Result<Option<User>, Fault> {
     let email = email.to_owned();
     let known = site.db().read(move |read| users::login(read, &email)).await?;
     let (user, hash) = known.unzip();

@@ -84,6 +84,54 @@ impl Mark {
         }
     }
 
+    /// The mark of a link of the chain of proofs.
+    pub(super) fn chain(word: &str) -> Self {
+        match word {
+            "holds" => Self::new("Holds", "ok", "succeeded"),
+            "broken" => Self::new("Broken", "bad", "failed"),
+            _ => Self::new("Unknown", "wait", "partial"),
+        }
+    }
+
+    /// The mark of a job's state.
+    pub(super) fn job(word: &str) -> Self {
+        match word {
+            "running" => Self::new("Running", "run", "running"),
+            "done" => Self::new("Done", "ok", "succeeded"),
+            "failed" => Self::new("Failed", "bad", "failed"),
+            "cancelled" => Self::new("Cancelled", "idle", "cancelled"),
+            "later" => Self::new("Scheduled", "idle", "timeout"),
+            _ => Self::new("Waiting", "idle", "queued"),
+        }
+    }
+
+    /// The mark of something that was done, or refused.
+    pub(super) const fn outcome(is_ok: bool) -> Self {
+        if is_ok {
+            Self::new("Done", "ok", "succeeded")
+        } else {
+            Self::new("Refused", "bad", "failed")
+        }
+    }
+
+    /// The mark of a person who may sign in, or may not.
+    pub(super) const fn person(is_active: bool) -> Self {
+        if is_active {
+            Self::new("Active", "ok", "succeeded")
+        } else {
+            Self::new("Disabled", "idle", "cancelled")
+        }
+    }
+
+    /// The mark of a part of the server: as it should be, or not.
+    pub(super) const fn part(is_well: bool) -> Self {
+        if is_well {
+            Self::new("Fine", "ok", "succeeded")
+        } else {
+            Self::new("Amiss", "bad", "failed")
+        }
+    }
+
     /// The mark of one set-up check: fine, to be looked at, or in the way.
     pub(super) fn health(word: &str) -> Self {
         match word {

@@ -14,6 +14,7 @@ mod find;
 mod first_steps;
 mod graph;
 mod home;
+mod house;
 mod keys;
 mod login;
 mod marks;
@@ -77,6 +78,7 @@ pub fn routes(site: Site) -> Router {
         .route("/projects/{project}/tries/{job}", get(project::tries::show))
         .route("/keys", get(keys::show).post(keys::create))
         .route("/keys/revoke", post(keys::revoke))
+        .merge(house::routes())
         .route("/docs", get(docs_connect::lead_here))
         .route("/docs/", get(docs_connect::lead_here))
         .route("/docs/connect", get(docs_connect::show))
@@ -136,6 +138,7 @@ mod tests {
             ("tickets_bulk", render(&tickets::BulkPage::sample())),
             ("tickets_empty", render(&tickets::TicketsPage::sample_empty())),
         ];
+        pages.extend(house::samples());
         for (name, page) in ticket::TicketPage::samples() {
             pages.push((name, render(&page)));
         }

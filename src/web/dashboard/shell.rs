@@ -35,6 +35,8 @@ pub(super) struct Person {
     pub(super) email: String,
     pub(super) role: String,
     pub(super) tenant: String,
+    /// Whether they manage people, keys and projects.
+    pub(super) is_admin: bool,
 }
 
 /// One sentence about what was just done.
@@ -77,7 +79,7 @@ impl Notice {
             }
             "duplicate" => "Nothing new was filed: this ticket already asks for the same.",
             "revoked" => "The key is revoked. Calls with it are refused from now on.",
-            _ => return None,
+            _ => super::house::said(did)?,
         };
         Some(Self { tone: "ok", text: text.to_owned() })
     }
@@ -102,10 +104,12 @@ const fn item(href: &'static str, label: &'static str, icon: &'static str) -> It
     Item { href, label, icon }
 }
 
-const MAIN: [Item; 4] = [
+const MAIN: [Item; 6] = [
     item("/", "Home", "home"),
     item("/tickets", "Tickets", "tickets"),
+    item("/proofs", "Proofs", "proofs"),
     item("/projects", "Projects", "projects"),
+    item("/jobs", "Jobs", "jobs"),
     item("/keys", "Keys", "keys"),
 ];
 
@@ -124,6 +128,12 @@ pub(super) const SHORTCUTS: [Shortcut; 10] = [
     (&["k"], "The one before"),
     (&["Enter"], "Open it"),
     (&["?"], "These keys"),
+];
+
+const HOUSE: [Item; 3] = [
+    item("/people", "People", "people"),
+    item("/audit", "Audit log", "audit"),
+    item("/system", "System", "system"),
 ];
 
 const REFERENCE: [Item; 6] = [
@@ -149,6 +159,7 @@ impl Shell {
             email: user.email.clone(),
             role: plain_word(user.role.word()),
             tenant: tenant.map(|tenant| tenant.name).unwrap_or_default(),
+            is_admin: visitor.actor().is_admin(),
         };
         let waiting = questions::waiting(read, user.tenant, WAITING_MAX)?.len();
         Ok(Self {
@@ -191,6 +202,11 @@ impl Shell {
         if self.person.is_some() { &MAIN } else { &[] }
     }
 
+    /// The entries of those who manage the team.
+    pub(super) fn house_items(&self) -> &'static [Item] {
+        if self.person.as_ref().is_some_and(|person| person.is_admin) { &HOUSE } else { &[] }
+    }
+
     #[expect(clippy::unused_self, reason = "templates ask the shell for what it shows")]
     pub(super) fn reference_items(&self) -> &'static [Item] {
         &REFERENCE
@@ -211,6 +227,7 @@ impl Shell {
                 email: "ada@example.com".to_owned(),
                 role: "Owner".to_owned(),
                 tenant: "Acme".to_owned(),
+                is_admin: true,
             }),
             csrf: "sample-token".to_owned(),
             waiting: 2,

@@ -30,6 +30,13 @@ INSERT INTO saved_views (
     x'00000000000000000000000000000002', 'My failures', 'my failures', 'status=failed', 3
 );
 
+INSERT INTO invitations (
+    token_hash, tenant_id, email, role, invited_by, created_at, expires_at
+) VALUES (
+    x'5555555555555555555555555555555555555555555555555555555555555555',
+    x'00000000000000000000000000000001', 'ben@acme.test', 'member', 'user ada@acme.test', 4, 9
+);
+
 INSERT INTO setup_links (
     token_hash, created_at, expires_at, used_at
 ) VALUES (

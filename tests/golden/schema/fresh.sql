@@ -157,6 +157,17 @@ CREATE TABLE environments (
     UNIQUE (project_id, slug)
 ) STRICT;
 
+CREATE TABLE invitations (
+    token_hash BLOB PRIMARY KEY CHECK (length(token_hash) = 32),
+    tenant_id  BLOB NOT NULL REFERENCES tenants (id),
+    email      TEXT NOT NULL CHECK (email = lower(email) AND email LIKE '%_@_%'),
+    role       TEXT NOT NULL CHECK (role IN ('owner', 'admin', 'member', 'viewer')),
+    invited_by TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    UNIQUE (tenant_id, email)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE job_schedules (
     kind    TEXT PRIMARY KEY,
     next_at INTEGER NOT NULL
@@ -539,7 +550,8 @@ CREATE TABLE users (
     role          TEXT NOT NULL CHECK (role IN ('owner', 'admin', 'member', 'viewer')),
     password_hash TEXT NOT NULL,
     created_at    INTEGER NOT NULL,
-    disabled_at   INTEGER
+    disabled_at   INTEGER,
+    last_login_at INTEGER
 ) STRICT;
 
 CREATE TABLE webhook_attempts (
@@ -649,9 +661,15 @@ CREATE INDEX projects_by_name ON projects (tenant_id, name_norm, id);
 
 CREATE INDEX proof_evidence_by_hash ON proof_evidence (hash);
 
+CREATE INDEX proofs_by_kind ON proofs (tenant_id, kind, n);
+
+CREATE INDEX proofs_by_project ON proofs (project_id, n);
+
 CREATE INDEX proofs_by_tenant ON proofs (tenant_id, n);
 
 CREATE INDEX proofs_by_ticket ON proofs (ticket_id, n) WHERE ticket_id IS NOT NULL;
+
+CREATE INDEX proofs_by_verdict ON proofs (tenant_id, verdict, n);
 
 CREATE INDEX questions_by_ticket ON questions (ticket_id, asked_at);
 

@@ -3,11 +3,14 @@
 mod asking;
 mod board;
 mod doors;
+mod house;
 mod list;
 mod live;
 mod looks;
 mod pages;
+mod people;
 mod project_pages;
+mod proofs;
 mod tickets;
 mod webhooks;
 

@@ -5,12 +5,18 @@ use http::{StatusCode, header};
 
 use super::Server;
 
-const PAGES: [&str; 12] = [
+const PAGES: [&str; 18] = [
     "/",
     "/tickets",
     "/projects",
     "/projects/acme-widgets",
     "/keys",
+    "/proofs",
+    "/jobs",
+    "/audit",
+    "/system",
+    "/people",
+    "/account",
     "/docs/connect",
     "/docs/tools",
     "/docs/errors",
