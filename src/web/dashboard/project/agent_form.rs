@@ -40,10 +40,7 @@ pub(super) fn groups(known: &Known, _: usize) -> Vec<Group> {
                 .hint("Does everything that nothing below gives to another. One alone needs none.")
                 .given(agents.default.as_ref())
                 .choices(choice("None named")),
-            Field::new(&["settings", "agents", "permissions"], "An agent that asks may do", Reads::Text)
-                .hint("Agents over the Agent Client Protocol ask. Worktree allows what stays there.")
-                .value(agents.permissions.word())
-                .choices(words(&Permissions::ALL.iter().map(|one| one.word()).collect::<Vec<_>>())),
+            permissions(agents.permissions),
         ],
         ),
         Group::new(
@@ -62,6 +59,16 @@ pub(super) fn groups(known: &Known, _: usize) -> Vec<Group> {
     groups.extend(agents.profiles.iter().map(|(name, profile)| of_profile(name, profile)));
     groups.push(new_profile());
     groups
+}
+
+/// What an agent may do that asks, as those over the protocol do.
+fn permissions(given: Permissions) -> Field {
+    let all: Vec<&str> = Permissions::ALL.iter().map(|one| one.word()).collect();
+    let path = ["settings", "agents", "permissions"];
+    Field::new(&path, "An agent that asks may do", Reads::Text)
+        .hint("Agents over the Agent Client Protocol ask; worktree allows what stays there.")
+        .value(given.word())
+        .choices(words(&all))
 }
 
 fn words(all: &[&str]) -> Vec<Choice> {
