@@ -183,12 +183,14 @@ async fn settings_are_changed_section_by_section() {
     assert_eq!((&found["environments"], &found["agents"]), (&json!([]), &json!(["script"])));
 }
 
+/// A section, what is typed into its form, and what is said to it.
+type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a str);
+
 #[tokio::test]
 async fn what_is_wrong_stands_at_its_field_and_nothing_typed_is_lost() {
     let server = Server::start();
     server.team("Acme", "ada@example.com", Role::Owner).await;
     let ada = server.signed_in("ada@example.com").await;
-    type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a str);
     let wrong: [Case<'_>; 8] = [
         ("limits", &[("settings.limits.concurrency", "<b>")], "must be a whole number."),
         ("limits", &[("settings.limits.concurrency", "1000")], "must be between 1 and 64."),
