@@ -24,7 +24,8 @@
 //! - [`accounts`]: tenants, people and their logins, keys and scopes, plans, the audit log.
 //! - [`jobs`]: the durable queue; it knows no domain.
 //! - [`notices`]: who is told of what happens: webhooks, and by mail those who asked for tickets;
-//!   what they are to be told, and how that went. Written in the transaction of what it tells of; sent by `work`.
+//!   what they are to be told, and how that went. Written in the transaction of what it tells of;
+//!   sent by `work`.
 //! - [`projects`]: projects, environments, categories, settings, agent profiles, and git through
 //!   the `git` program alone.
 //! - [`proofs`]: claim, verdict, evidence; a chain of records that never change.

@@ -681,9 +681,9 @@ CREATE TABLE mail_settings (
 ) STRICT;
 INSERT INTO mail_settings (one, enabled) VALUES (1, 0);
 
--- A mail to whoever asked for a ticket: written together with what it tells of, and sent after that.
--- `inbox` is the address as it is counted; `question_id` is what it asks, so that nobody is asked
--- what was answered.
+-- A mail to whoever asked for a ticket: written together with what it tells of, and sent after
+-- that. `inbox` is the address as it is counted; `question_id` is what it asks, so that nobody is
+-- asked what was answered.
 CREATE TABLE mails (
     id          BLOB PRIMARY KEY CHECK (length(id) = 16),
     tenant_id   BLOB NOT NULL REFERENCES tenants (id),
@@ -693,7 +693,8 @@ CREATE TABLE mails (
     inbox       TEXT NOT NULL CHECK (inbox = lower(inbox)),
     reason      TEXT NOT NULL,
     letter      TEXT NOT NULL CHECK (json_valid(letter)),
-    state       TEXT NOT NULL CHECK (state IN ('pending', 'sent', 'refused', 'given_up', 'dropped')),
+    state       TEXT NOT NULL CHECK (state IN ('pending', 'sent', 'refused', 'given_up',
+                    'dropped')),
     attempts    INTEGER NOT NULL DEFAULT 0 CHECK (attempts >= 0),
     answer      TEXT,
     next_at     INTEGER,

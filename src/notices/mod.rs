@@ -1,6 +1,7 @@
 //! Who is told of what happens: the webhooks of a project and those who asked for its tickets, what
-//! each is to be told, and how that went. What is to be told is written in the very transaction of what it tells of, so that it is
-//! told exactly if that happened, at least once, and never waited for.
+//! each is to be told, and how that went. What is to be told is written in the very transaction of
+//! what it tells of, so that it is told exactly if that happened, at least once, and never waited
+//! for.
 
 pub mod address;
 pub mod deliveries;

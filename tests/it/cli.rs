@@ -6,6 +6,8 @@ use std::process::Output;
 use assert_cmd::Command;
 use serde_json::Value;
 
+use crate::harness::{Manner, Postbox};
+
 /// A data directory that no test shares.
 struct Place {
     dir: tempfile::TempDir,
@@ -331,4 +333,28 @@ fn repository(under: &Path) {
         "--allow-empty",
         "--message=First",
     ]);
+}
+
+#[test]
+fn a_test_mail_says_exactly_what_came_of_it() {
+    let place = Place::new();
+    let (taking, refusing) = (Postbox::start(), Postbox::treating(|_| Manner::Says(550)));
+    let test = |postbox: &Postbox| {
+        let mut command = place.command(&["mail", "test", "ada@example.com"]);
+        command.env("ASSAY_SMTP_URL", postbox.url().replace("//", "//me:hunter2@"));
+        command.env("ASSAY_SMTP_FROM", "Assay <assay@example.com>");
+        let output = command.output().unwrap();
+        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert!(!said.contains("hunter2"), "{said}");
+        (output.status.success(), said)
+    };
+
+    let (is_taken, said) = test(&taking);
+    assert!(is_taken && said.contains("took the mail to ada@example.com: 250"), "{said}");
+    assert_eq!(taking.posted()[0].header("Subject"), "A test of Assay's mails");
+    let (is_taken, said) = test(&refusing);
+    assert!(!is_taken && said.contains("for good") && said.contains("550 No such"), "{said}");
+    let output = place.run(&["mail", "test", "ada@example.com"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("ASSAY_SMTP_URL") && !output.status.success(), "{said}");
 }

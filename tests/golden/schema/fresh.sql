@@ -217,6 +217,31 @@ CREATE TABLE landings (
     settled_at  INTEGER
 ) STRICT;
 
+CREATE TABLE mail_settings (
+    one     INTEGER PRIMARY KEY CHECK (one = 1),
+    enabled INTEGER NOT NULL CHECK (enabled IN (0, 1))
+) STRICT;
+
+CREATE TABLE mails (
+    id          BLOB PRIMARY KEY CHECK (length(id) = 16),
+    tenant_id   BLOB NOT NULL REFERENCES tenants (id),
+    ticket_id   BLOB NOT NULL REFERENCES tickets (id),
+    question_id BLOB REFERENCES questions (id),
+    address     TEXT NOT NULL CHECK (address <> ''),
+    inbox       TEXT NOT NULL CHECK (inbox = lower(inbox)),
+    reason      TEXT NOT NULL,
+    letter      TEXT NOT NULL CHECK (json_valid(letter)),
+    state       TEXT NOT NULL CHECK (state IN ('pending', 'sent', 'refused', 'given_up',
+                    'dropped')),
+    attempts    INTEGER NOT NULL DEFAULT 0 CHECK (attempts >= 0),
+    answer      TEXT,
+    next_at     INTEGER,
+    created_at  INTEGER NOT NULL,
+    settled_at  INTEGER,
+    CHECK ((next_at IS NOT NULL) = (state = 'pending')),
+    CHECK ((settled_at IS NULL) = (state = 'pending'))
+) STRICT;
+
 CREATE TABLE migrations (
     version    INTEGER PRIMARY KEY,
     name       TEXT NOT NULL,
@@ -654,6 +679,12 @@ CREATE INDEX landings_intended ON landings (repository, base_branch, created_at)
     WHERE state = 'intended';
 
 CREATE UNIQUE INDEX landings_once ON landings (ticket_id) WHERE state = 'landed';
+
+CREATE INDEX mails_by_inbox ON mails (tenant_id, inbox, created_at);
+
+CREATE INDEX mails_by_ticket ON mails (ticket_id, reason, created_at);
+
+CREATE INDEX mails_settled ON mails (settled_at) WHERE settled_at IS NOT NULL;
 
 CREATE INDEX nodes_offered ON nodes (tenant_id, offered_at, id) WHERE offered_at IS NOT NULL;
 

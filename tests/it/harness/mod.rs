@@ -3,6 +3,7 @@
 
 mod caller;
 mod golden_text;
+mod postbox;
 mod receiver;
 mod tenant;
 
@@ -13,7 +14,7 @@ use std::time::Duration;
 
 use assay::accounts::{Plan, tenants};
 use assay::app::{App, Opening};
-use assay::base::{Clock, Entropy, Millis, RateLimit};
+use assay::base::{Clock, Entropy, MailServer, Millis, RateLimit};
 use assay::web::serve;
 use assay::work::model::Endpoint;
 use tempfile::TempDir;
@@ -22,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 pub(crate) use caller::{Caller, Refusal};
 pub(crate) use golden_text::placed;
+pub(crate) use postbox::{Manner, Postbox};
 pub(crate) use receiver::{Answer, Heard, Receiver};
 pub(crate) use tenant::{Tenant, script};
 
@@ -42,9 +44,27 @@ impl TestApp {
     /// Everything, workers too, by the machine's clock: agents run.
     pub(crate) async fn start() -> Self {
         let (app, listener) = Self::open(Clock::system(), RateLimit::Off).await;
-        let (served, shutdown) = (app.app.clone(), app.shutdown.clone());
+        app.work(listener)
+    }
+
+    /// Everything, with a server that takes mails.
+    pub(crate) async fn start_with_mail(server: MailServer) -> Self {
+        let clock = Clock::system();
+        let (app, listener) = Self::open_as(clock, RateLimit::Off, Some(server), |app| app).await;
+        app.work(listener)
+    }
+
+    fn work(self, listener: TcpListener) -> Self {
+        let (served, shutdown) = (self.app.clone(), self.shutdown.clone());
         tokio::spawn(async move { served.serve(listener, shutdown).await });
-        app
+        self
+    }
+
+    /// The doors alone, perhaps with a server that takes mails.
+    pub(crate) async fn still_with_mail(server: Option<MailServer>) -> Self {
+        let clock = Clock::fake(AT);
+        let (app, listener) = Self::open_as(clock, RateLimit::Off, server, |app| app).await;
+        app.answer(listener)
     }
 
     /// The doors alone, by a clock that stands: a ticket stays as the last call left it.
@@ -65,7 +85,7 @@ impl TestApp {
     /// The doors alone, with a language model that drafts.
     pub(crate) async fn still_with_model(endpoint: Endpoint) -> Self {
         let drafting = |app: App| app.drafting_with(endpoint).unwrap();
-        let (app, listener) = Self::open_as(Clock::fake(AT), RateLimit::Off, drafting).await;
+        let (app, listener) = Self::open_as(Clock::fake(AT), RateLimit::Off, None, drafting).await;
         app.answer(listener)
     }
 
@@ -77,12 +97,13 @@ impl TestApp {
     }
 
     async fn open(clock: Clock, rate_limit: RateLimit) -> (Self, TcpListener) {
-        Self::open_as(clock, rate_limit, |app| app).await
+        Self::open_as(clock, rate_limit, None, |app| app).await
     }
 
     async fn open_as(
         clock: Clock,
         rate_limit: RateLimit,
+        mail: Option<MailServer>,
         change: impl FnOnce(App) -> App,
     ) -> (Self, TcpListener) {
         let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
@@ -93,7 +114,7 @@ impl TestApp {
             listen,
             public_url: None,
             allowed_hosts: Vec::new(),
-            mail: None,
+            mail,
             rate_limit,
             assay: env!("CARGO_BIN_EXE_assay").into(),
             clock,

@@ -1,6 +1,7 @@
 //! Who is told of what happens, through the real doors, to receivers on loopback.
 
 mod forms;
+mod mails;
 mod receivers;
 mod webhooks;
 
