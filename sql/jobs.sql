@@ -62,11 +62,6 @@ GROUP  BY kind
 ORDER  BY kind
 LIMIT  :limit;
 
--- name: payload
-SELECT payload FROM jobs
-WHERE  id = :id AND tenant_id = :tenant AND kind = :kind
-LIMIT  1;
-
 -- name: cancel_ready
 UPDATE jobs
 SET    state = 'cancelled', cancel_asked = :now, finished_at = :now

@@ -1,6 +1,6 @@
 //! A tenant's jobs as a person looks at them: how many there are, and pages of them.
 
-use super::job::{Job, JobRecord, State};
+use super::job::{JobRecord, State};
 use super::queue::record;
 use crate::base::{Fault, JobId, Millis, TenantId};
 use crate::store::{Read, Row};
@@ -82,10 +82,4 @@ pub fn count(read: &Read<'_>, tenant: TenantId) -> Result<(Vec<Counted>, bool), 
     let all: u64 = counted.iter().map(|one| one.running + one.waiting + one.later).sum();
     // Those that run and those that are ready are each counted up to the bound.
     Ok((counted, all >= u64::from(COUNTED_MAX)))
-}
-
-/// What a tenant's job of a kind is about; `None` where it is of another kind.
-pub fn payload<J: Job>(read: &Read<'_>, tenant: TenantId, id: JobId) -> Result<Option<J>, Fault> {
-    let asked = params! { ":tenant": tenant, ":id": id, ":kind": J::KIND };
-    read.find(sql!("jobs.sql", "payload"), asked, |row| row.json("payload"))
 }

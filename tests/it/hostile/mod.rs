@@ -283,6 +283,13 @@ impl Answer {
         assert!(status.is_none_or(|status| status < 500), "{said}");
     }
 
+    /// Demands a page, or, where scripts ask, a page or JSON.
+    fn is_for(&self, scripts: bool) {
+        if !scripts || serde_json::from_slice::<Value>(&self.body).is_err() {
+            self.is_page();
+        }
+    }
+
     /// Demands a page, or to be led to one.
     fn is_page(&self) {
         if self.status.is_redirection() {
@@ -294,6 +301,31 @@ impl Answer {
         assert!(text.starts_with("<!doctype html>"), "{} {text}", self.status);
         assert!(self.header(header::CONTENT_SECURITY_POLICY).starts_with("default-src 'none'"));
     }
+}
+
+/// The dashboard's routes, so that a new one is met by itself: each address, and the source that
+/// says what it leads to.
+fn routes() -> Vec<(&'static str, &'static str)> {
+    let sources = [
+        include_str!("../../../src/web/dashboard/mod.rs"),
+        include_str!("../../../src/web/dashboard/house/mod.rs"),
+    ];
+    let calls = sources.into_iter().flat_map(|source| source.split(".route(").skip(1));
+    let said = |call: &'static str| call.split_once("\n        .").map_or(call, |(said, _)| said);
+    calls.filter_map(|call| Some((call.split('"').nth(1)?, said(call)))).collect()
+}
+
+/// The route with each parameter filled.
+fn fill<'a>(route: &str, with: impl Fn(&str) -> &'a str) -> String {
+    let mut out = String::new();
+    let mut rest = route;
+    while let Some((before, after)) = rest.split_once('{') {
+        let (name, after) = after.split_once('}').unwrap();
+        out.push_str(before);
+        out.push_str(with(name));
+        rest = after;
+    }
+    out + rest
 }
 
 /// Numbers that look random and are the same for the same seed.

@@ -103,7 +103,7 @@ async fn press(
     let id = JobId::parse(id).ok_or_else(absent)?;
     let ticket = visitor.read(site, move |read, visitor| {
         let tenant = visitor.actor().tenant;
-        let run = jobs::payload::<RunNode>(read, tenant, id)?.ok_or_else(absent)?;
+        let run = jobs::asked::<RunNode>(read, tenant, id)?.ok_or_else(absent)?;
         Ok(run.ticket)
     });
     let ticket = ticket.await?;
@@ -127,7 +127,7 @@ impl JobPage {
         let tenant = visitor.actor().tenant;
         let job = jobs::find(read, tenant, id)?.ok_or_else(absent)?;
         let (what, link) = subject(read, tenant, &job)?;
-        let run = jobs::payload::<RunNode>(read, tenant, id)?;
+        let run = jobs::asked::<RunNode>(read, tenant, id)?;
         let ticket = run.map(|run| ticket::find(read, tenant, run.ticket)).transpose()?.flatten();
         let is_admin = visitor.actor().is_admin();
         let attempts = job.failures.iter().rev().map(|failure| AttemptRow {

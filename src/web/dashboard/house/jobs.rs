@@ -188,7 +188,7 @@ pub(super) fn subject(
     tenant: TenantId,
     job: &JobRecord,
 ) -> Result<(String, Option<Link>), Fault> {
-    let Some(run) = jobs::payload::<RunNode>(read, tenant, job.id)? else {
+    let Some(run) = jobs::asked::<RunNode>(read, tenant, job.id)? else {
         return Ok((plain_word(&job.kind), None));
     };
     let node = node::find(read, tenant, run.node)?;
