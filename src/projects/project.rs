@@ -180,7 +180,7 @@ pub fn create(tx: &mut Tx<'_>, tenant: TenantId, new: NewProject<'_>) -> Result<
 
 /// Writes a project whose texts or settings were changed, and returns it as it now stands. Id,
 /// tenant, slug and key stay as they are. Who changes what somebody has read uses
-/// [`super::change`].
+/// [`super::change()`].
 pub fn save(tx: &mut Tx<'_>, project: Project) -> Result<Project, Fault> {
     let mut project = project.checked()?;
     // Never twice the same, so that it tells one version from the next.
