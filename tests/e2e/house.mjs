@@ -170,7 +170,7 @@ for (const javaScriptEnabled of [true, false]) {
       await row.locator("summary").click();
       await look(page, javaScriptEnabled);
       await row.getByRole("button", { name: "Disable", exact: true }).click();
-      await page.waitForURL(/did=disabled/);
+      await page.locator(".flash").waitFor();
       await page.locator("tr", { hasText: email }).getByText("Disabled").waitFor();
     });
 
@@ -185,7 +185,7 @@ for (const javaScriptEnabled of [true, false]) {
       await look(page, javaScriptEnabled);
       await page.goto("/account");
       await page.getByRole("button", { name: "Sign out all others" }).click();
-      await page.waitForURL(/did=others-signed-out/);
+      await page.locator(".flash").waitFor();
       await other.goto("/tickets");
       assert.match(other.url(), /\/login/);
       await other.context().close();
