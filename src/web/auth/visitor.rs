@@ -7,11 +7,14 @@ use axum::extract::FromRequestParts;
 use axum::response::{IntoResponse, Response};
 use http::Method;
 use http::request::Parts;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use crate::accounts::sessions::{self, LoggedIn};
 use crate::accounts::{Actor, Session};
 use crate::base::{Code, Fault, RequestId, Secret};
 use crate::store::Read;
+use crate::tools::{CallContext, Caller, Reply};
 use crate::web::page::{go_to, in_query};
 use crate::web::site::Site;
 use crate::web::trouble::Trouble;
@@ -72,6 +75,17 @@ impl Visitor {
     {
         let visitor = self.clone();
         site.db().read(move |read| view(read, &visitor)).await
+    }
+
+    /// Calls a tool as this person, through the gate that agents call.
+    pub async fn call(&self, site: &Site, tool: &str, arguments: Value) -> Result<Reply, Fault> {
+        let context = CallContext {
+            via: "browser",
+            progress: None,
+            cancel: CancellationToken::new(),
+            request: self.request,
+        };
+        site.gate().call(&Caller::of(self.actor().clone()), tool, arguments, context).await
     }
 }
 

@@ -6,7 +6,6 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, header};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tokio_util::sync::CancellationToken;
 
 use super::marks::Mark;
 use super::parts::ticket_href;
@@ -15,7 +14,6 @@ use crate::tickets::Ticket;
 use crate::tickets::reference::Reference;
 use crate::tickets::search::words;
 use crate::tools::tickets;
-use crate::tools::{CallContext, Caller};
 use crate::web::auth::Visitor;
 use crate::web::page::guards;
 use crate::web::site::Site;
@@ -99,15 +97,8 @@ async fn named(site: &Site, visitor: &Visitor, asked: String) -> Result<Option<H
 
 /// Tickets by their words, through the tool that agents search with.
 async fn by_words(site: &Site, visitor: &Visitor, asked: &str) -> Result<Vec<Hit>, Fault> {
-    let caller = Caller::of(visitor.actor().clone());
-    let context = CallContext {
-        via: "browser",
-        progress: None,
-        cancel: CancellationToken::new(),
-        request: visitor.request,
-    };
     let arguments = json!({ "query": asked, "limit": FOUND_MAX });
-    let said = site.gate().call(&caller, "search_tickets", arguments, context).await?;
+    let said = visitor.call(site, "search_tickets", arguments).await?;
     let answer: Answer = serde_json::from_value(said.value()).map_err(Fault::internal)?;
     Ok(answer.tickets.into_iter().map(Hit::listed).collect())
 }

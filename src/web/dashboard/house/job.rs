@@ -6,7 +6,6 @@ use axum::extract::{Form, Path, State};
 use axum::response::Response;
 use serde::Deserialize;
 use serde_json::json;
-use tokio_util::sync::CancellationToken;
 
 use super::jobs::{mark, subject};
 use crate::base::{Code, Fault, JobId, Millis};
@@ -15,7 +14,6 @@ use crate::store::Read;
 use crate::tickets::jobs::RunNode;
 use crate::tickets::states::Status;
 use crate::tickets::{Ticket, ticket};
-use crate::tools::{CallContext, Caller};
 use crate::web::auth::Visitor;
 use crate::web::dashboard::marks::Mark;
 use crate::web::dashboard::parts::{Fact, Link, Moment, plain_word};
@@ -107,14 +105,7 @@ async fn press(
         Ok(run.ticket)
     });
     let ticket = ticket.await?;
-    let caller = Caller::of(visitor.actor().clone());
-    let context = CallContext {
-        via: "browser",
-        progress: None,
-        cancel: CancellationToken::new(),
-        request: visitor.request,
-    };
-    site.gate().call(&caller, tool, json!({ "ticket": ticket.to_string() }), context).await?;
+    visitor.call(site, tool, json!({ "ticket": ticket.to_string() })).await?;
     Ok(go_to(&format!("/jobs/{id}?did={did}")))
 }
 

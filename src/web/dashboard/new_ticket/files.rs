@@ -9,7 +9,6 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::call;
 use super::form::{File, Typed};
 use crate::base::{Code, Fault};
 use crate::contract::code::wire;
@@ -87,7 +86,7 @@ async fn announced(
             asked[key] = json!(value);
         }
     }
-    let said = call(site, visitor, "mint_attachment_upload_url", asked).await?;
+    let said = visitor.call(site, "mint_attachment_upload_url", asked).await?.value();
     let text = |name: &str| said[name].as_str().unwrap_or_default().to_owned();
     let url = text("upload_url");
     let token = url.rsplit('/').next().unwrap_or_default().to_owned();

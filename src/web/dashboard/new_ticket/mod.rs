@@ -14,7 +14,6 @@ use http::StatusCode;
 use http::request::Parts;
 use serde::Deserialize;
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 
 pub(super) use self::files::announce as announce_file;
 use self::form::Typed;
@@ -28,7 +27,6 @@ use crate::projects::{self, LIST_MAX, Project, categories};
 use crate::store::Read;
 use crate::tickets::states::{Kind, PassProfile, Preset};
 use crate::tickets::ticket;
-use crate::tools::{CallContext, Caller};
 use crate::web::auth::{self, Visitor};
 use crate::web::humane;
 use crate::web::multipart;
@@ -118,8 +116,8 @@ pub(super) async fn submit(
         return look(&site, &visitor, typed).await;
     }
     let asked = typed.arguments(visitor.login());
-    match call(&site, &visitor, "dispatch_ticket", asked).await {
-        Ok(answer) => filed(&site, &visitor, typed, &answer).await,
+    match visitor.call(&site, "dispatch_ticket", asked).await {
+        Ok(answer) => filed(&site, &visitor, typed, &answer.value()).await,
         Err(fault) => again(&site, &visitor, typed, fault).await,
     }
 }
@@ -194,23 +192,6 @@ async fn again(
     let page = visitor.read(site, move |read, visitor| NewTicketPage::load(read, visitor, typed));
     let page = NewTicketPage { wrongs, ..page.await? };
     Ok(PageWith(StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
-}
-
-/// Calls a tool for the person, and gives its answer.
-async fn call(
-    site: &Site,
-    visitor: &Visitor,
-    tool: &str,
-    arguments: Value,
-) -> Result<Value, Fault> {
-    let caller = Caller::of(visitor.actor().clone());
-    let context = CallContext {
-        via: "browser",
-        progress: None,
-        cancel: CancellationToken::new(),
-        request: visitor.request,
-    };
-    Ok(site.gate().call(&caller, tool, arguments, context).await?.value())
 }
 
 impl NewTicketPage {

@@ -7,7 +7,6 @@ use http::StatusCode;
 use serde_json::json;
 
 use super::form::{Field, Group, Reads, Sent, blame, fill, write};
-use super::settings::call;
 use crate::base::{Code, Fault};
 use crate::web::auth::Visitor;
 use crate::web::dashboard::parts::Choice;
@@ -99,7 +98,7 @@ pub(in crate::web::dashboard) async fn make(
     fill(&mut groups, &sent);
     let mut arguments = json!({ "confirm": true });
     write(&mut groups, &mut arguments);
-    match call(&site, &visitor, "create_project", arguments).await {
+    match visitor.call(&site, "create_project", arguments).await {
         Ok(made) => {
             let slug = made.value()["slug"].as_str().unwrap_or_default().to_owned();
             Ok(go_to(&format!("/projects/{slug}?did=created")))

@@ -6,14 +6,12 @@ use axum::extract::{Form, Path, Query, State};
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use serde_json::{Map, Value, json};
-use tokio_util::sync::CancellationToken;
 
 use super::form::{Group, Sent, blame, fill, write};
 use super::sections::{Known, SECTIONS, Section};
 use super::{agent_form, tries};
 use crate::base::{Code, Fault};
 use crate::projects::{self, categories, environments};
-use crate::tools::{CallContext, Caller, Reply};
 use crate::web::auth::Visitor;
 use crate::web::dashboard::shell::{Did, Notice, Shell};
 use crate::web::page::{Page, PageWith, go_to, in_query};
@@ -98,7 +96,7 @@ pub(in crate::web::dashboard) async fn save(
     let mut groups = section.for_sent(&known, &mut sent);
     fill(&mut groups, &sent);
     let fault = match arguments(section, &known, &mut groups, &sent) {
-        Ok(Some(arguments)) => match call(&site, &visitor, "update_project", arguments).await {
+        Ok(Some(arguments)) => match visitor.call(&site, "update_project", arguments).await {
             Ok(_) => {
                 let at = format!("/projects/{}/settings/{}", known.project.slug, section.slug);
                 return Ok(go_to(&format!("{at}?did=saved")));
@@ -225,23 +223,6 @@ fn tidy(section: &Section, known: &Known, document: &mut Value, sent: &Sent) -> 
     Ok(())
 }
 
-/// Calls a tool for the person.
-pub(super) async fn call(
-    site: &Site,
-    visitor: &Visitor,
-    tool: &str,
-    arguments: Value,
-) -> Result<Reply, Fault> {
-    let caller = Caller::of(visitor.actor().clone());
-    let context = CallContext {
-        via: "browser",
-        progress: None,
-        cancel: CancellationToken::new(),
-        request: visitor.request,
-    };
-    site.gate().call(&caller, tool, arguments, context).await
-}
-
 fn found(section: &str) -> Result<&'static Section, Fault> {
     let none = || Fault::new(Code::NotFound, "There is no such section of the settings.");
     Section::find(section).ok_or_else(none)
@@ -280,7 +261,7 @@ pub(in crate::web::dashboard) async fn change_category(
         ("rename_category", json!({ "category_id": id, "name": name }), "saved")
     };
     let section = found("categories")?;
-    match call(&site, &visitor, tool, arguments).await {
+    match visitor.call(&site, tool, arguments).await {
         Ok(_) => {
             let slug = in_query(&slug);
             Ok(go_to(&format!("/projects/{slug}/settings/categories?did={did}")))

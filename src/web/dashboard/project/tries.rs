@@ -8,7 +8,7 @@ use axum::response::Response;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::settings::{SectionLink, call, links};
+use super::settings::{SectionLink, links};
 use crate::base::{Code, Fault, JobId, Millis};
 use crate::jobs::{self, JobRecord, State as JobState};
 use crate::projects::tries::{Tried, TryAgent};
@@ -67,7 +67,7 @@ pub(in crate::web::dashboard) async fn begin(
     visitor.check(&sent.csrf)?;
     visitor.demand_admin()?;
     let arguments = json!({ "project": slug, "profile": sent.profile, "confirm": true });
-    let reply = call(&site, &visitor, "try_agent", arguments).await?.value();
+    let reply = visitor.call(&site, "try_agent", arguments).await?.value();
     let job = reply["jobId"].as_str().unwrap_or_default();
     Ok(go_to(&format!("/projects/{}/tries/{job}", in_query(&slug))))
 }

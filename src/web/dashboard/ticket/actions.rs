@@ -4,10 +4,8 @@ use axum::extract::{Form, Path, State};
 use axum::response::Response;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
 use crate::base::Fault;
-use crate::tools::{CallContext, Caller};
 use crate::web::auth::Visitor;
 use crate::web::page::{go_to, in_query};
 use crate::web::site::Site;
@@ -62,7 +60,7 @@ pub(in crate::web::dashboard) async fn answer(
         let said = "Choose an answer or write one. Go back to the ticket to do so.";
         return Err(Trouble(Fault::argument("message", said)));
     }
-    call(&site, &visitor, "reply_ticket", json!({ "ticket": ticket, "message": message })).await?;
+    visitor.call(&site, "reply_ticket", json!({ "ticket": ticket, "message": message })).await?;
     Ok(back_to(&ticket, "answered"))
 }
 
@@ -89,7 +87,7 @@ pub(in crate::web::dashboard) async fn decide(
     if !reason.is_empty() {
         arguments["reason"] = Value::String(reason);
     }
-    call(&site, &visitor, "approve_ticket", arguments).await?;
+    visitor.call(&site, "approve_ticket", arguments).await?;
     Ok(back_to(&ticket, "decided"))
 }
 
@@ -101,7 +99,8 @@ pub(in crate::web::dashboard) async fn secret_link(
     Form(pressed): Form<Pressed>,
 ) -> Result<Response, Trouble> {
     visitor.check(&pressed.csrf)?;
-    let made = call(&site, &visitor, "create_secret_link", json!({ "ticket": ticket })).await?;
+    let made =
+        visitor.call(&site, "create_secret_link", json!({ "ticket": ticket })).await?.value();
     let url = made["url"].as_str().unwrap_or_default();
     Ok(go_to(url.strip_prefix(site.origin()).unwrap_or_default()))
 }
@@ -116,7 +115,7 @@ async fn press(
     did: &str,
 ) -> Result<Response, Trouble> {
     visitor.check(&pressed.csrf)?;
-    call(site, visitor, tool, json!({ "ticket": ticket })).await?;
+    visitor.call(site, tool, json!({ "ticket": ticket })).await?;
     Ok(back_to(ticket, did))
 }
 
@@ -126,22 +125,6 @@ pub(super) fn joined(choice: &str, text: &str) -> String {
     let said: Vec<&str> = said.into_iter().filter(|part| !part.is_empty()).collect();
     // Browsers send line ends as two characters.
     said.join("\n\n").replace("\r\n", "\n")
-}
-
-pub(super) async fn call(
-    site: &Site,
-    visitor: &Visitor,
-    tool: &str,
-    arguments: Value,
-) -> Result<Value, Fault> {
-    let caller = Caller::of(visitor.actor().clone());
-    let context = CallContext {
-        via: "browser",
-        progress: None,
-        cancel: CancellationToken::new(),
-        request: visitor.request,
-    };
-    Ok(site.gate().call(&caller, tool, arguments, context).await?.value())
 }
 
 pub(super) fn back_to(ticket: &str, did: &str) -> Response {

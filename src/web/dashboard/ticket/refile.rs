@@ -5,7 +5,7 @@ use axum::response::Response;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::actions::{back_to, call, joined};
+use super::actions::{back_to, joined};
 use crate::tools::tickets;
 use crate::web::auth::Visitor;
 use crate::web::site::Site;
@@ -49,7 +49,7 @@ pub(in crate::web::dashboard) async fn replace(
     if let Some(branch) = ticket.branch.filter(|_| sent.salvage.is_some()) {
         arguments["seed_from_ref"] = Value::String(branch);
     }
-    let filed = call(&site, &visitor, "dispatch_ticket", arguments).await?;
+    let filed = visitor.call(&site, "dispatch_ticket", arguments).await?.value();
     let is_old = filed.get("duplicate").is_some();
     let id = filed["ticket"]["id"].as_str().unwrap_or(&named).to_owned();
     let by_ref = filed["ticket"]["ticketRef"].as_str().filter(|by_ref| !by_ref.starts_with('#'));

@@ -6,7 +6,6 @@ use axum::extract::{Form, State};
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use serde_json::json;
-use tokio_util::sync::CancellationToken;
 
 use super::PAGE_SIZE;
 use crate::base::{Code, Fault};
@@ -14,7 +13,6 @@ use crate::store::Read;
 use crate::tickets::Ticket;
 use crate::tickets::states::Status;
 use crate::tools::tickets as found;
-use crate::tools::{CallContext, Caller};
 use crate::web::auth::Visitor;
 use crate::web::dashboard::marks::Mark;
 use crate::web::dashboard::parts::ticket_href;
@@ -148,15 +146,8 @@ async fn call(
     act: Act,
     named: &str,
 ) -> Result<Option<String>, Fault> {
-    let caller = Caller::of(visitor.actor().clone());
-    let context = CallContext {
-        via: "browser",
-        progress: None,
-        cancel: CancellationToken::new(),
-        request: visitor.request,
-    };
     let asked = json!({ "ticket": named });
-    match site.gate().call(&caller, act.tool(), asked, context).await {
+    match visitor.call(site, act.tool(), asked).await {
         Ok(_) => Ok(None),
         // Trouble of the server ends it all; what concerns one ticket is told beside it.
         Err(fault) if matches!(fault.code, Code::Internal | Code::StorageFull) => Err(fault),
