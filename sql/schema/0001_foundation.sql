@@ -273,14 +273,14 @@ CREATE INDEX ticket_dependencies_by_parent ON ticket_dependencies (parent_id);
 CREATE TABLE ticket_keys (
     key       INTEGER NOT NULL,
     ticket_n  INTEGER NOT NULL REFERENCES tickets (n),
-    tenant_id BLOB NOT NULL REFERENCES tenants (id),
+    tenant_id BLOB NOT NULL,
     PRIMARY KEY (key, ticket_n)
 ) STRICT, WITHOUT ROWID;
 
 -- The keys of each ticket, in the order of filing. Those of many go into ticket_keys at once.
 CREATE TABLE ticket_prints (
     ticket_n  INTEGER PRIMARY KEY REFERENCES tickets (n),
-    tenant_id BLOB NOT NULL REFERENCES tenants (id),
+    tenant_id BLOB NOT NULL,
     k0        INTEGER NOT NULL,
     k1        INTEGER NOT NULL,
     k2        INTEGER NOT NULL,
@@ -354,7 +354,7 @@ CREATE INDEX attachments_unused ON attachments (created_at) WHERE ticket_id IS N
 -- ends.
 CREATE TABLE nodes (
     id             BLOB PRIMARY KEY CHECK (length(id) = 16),
-    tenant_id      BLOB NOT NULL REFERENCES tenants (id),
+    tenant_id      BLOB NOT NULL,
     ticket_id      BLOB NOT NULL REFERENCES tickets (id),
     position       INTEGER NOT NULL,
     ref            TEXT NOT NULL,
@@ -432,10 +432,10 @@ CREATE INDEX claim_lines_by_claim ON claim_lines (claim_id, n);
 
 -- They are few for each ticket and always asked for with it, so one order serves every question.
 CREATE TABLE node_edges (
-    ticket_id BLOB NOT NULL REFERENCES tickets (id),
+    ticket_id BLOB NOT NULL,
     parent_id BLOB NOT NULL REFERENCES nodes (id),
     node_id   BLOB NOT NULL REFERENCES nodes (id),
-    tenant_id BLOB NOT NULL REFERENCES tenants (id),
+    tenant_id BLOB NOT NULL,
     PRIMARY KEY (ticket_id, parent_id, node_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -520,7 +520,7 @@ CREATE INDEX secret_links_by_ticket ON secret_links (ticket_id);
 -- The timeline of a ticket: everything that happened, and who did it.
 CREATE TABLE ticket_events (
     n         INTEGER PRIMARY KEY,
-    tenant_id BLOB NOT NULL REFERENCES tenants (id),
+    tenant_id BLOB NOT NULL,
     ticket_id BLOB NOT NULL REFERENCES tickets (id),
     at        INTEGER NOT NULL,
     kind      TEXT NOT NULL,

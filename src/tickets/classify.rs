@@ -1,5 +1,8 @@
 //! What kind of work a ticket asks for, by rule, where its caller did not say.
 
+use std::sync::LazyLock;
+
+use super::lexicon::{Lexicon, Place};
 use super::states::Kind;
 
 /// The first rule with a word in the title decides, then the first in the text.
@@ -75,22 +78,21 @@ pub fn kind(title: &str, description: &str) -> Kind {
     by_words(title).or_else(|| by_words(first_paragraph(description))).unwrap_or(Kind::Feature)
 }
 
+/// The words of each rule, by its place in the order.
+static WORDS: LazyLock<Lexicon<usize>> = LazyLock::new(|| {
+    let rules = RULES.iter().enumerate();
+    Lexicon::new(rules.flat_map(|(at, (_, words))| words.iter().map(move |word| (at, *word))))
+});
+
 fn by_words(text: &str) -> Option<Kind> {
-    let text = text.to_lowercase();
-    RULES.iter().find(|(_, words)| words.iter().any(|w| has_word(&text, w))).map(|(kind, _)| *kind)
+    let is_word = |_, place: &Place<'_>| place.begins_word() && place.ends_word();
+    let first = WORDS.found(&text.to_lowercase(), is_word).into_iter().min()?;
+    Some(RULES[first].0)
 }
 
 /// Later paragraphs tell background, and background speaks of bugs long gone.
 fn first_paragraph(text: &str) -> &str {
     text.trim().split("\n\n").next().unwrap_or("")
-}
-
-fn has_word(text: &str, word: &str) -> bool {
-    text.match_indices(word).any(|(at, _)| {
-        let before = text[..at].chars().next_back();
-        let after = text[at + word.len()..].chars().next();
-        before.is_none_or(|c| !c.is_alphanumeric()) && after.is_none_or(|c| !c.is_alphanumeric())
-    })
 }
 
 #[cfg(test)]

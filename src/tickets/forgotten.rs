@@ -1,5 +1,9 @@
 //! Whether a ticket's text speaks of a file that its agent would need and does not have. Pure.
 
+use std::sync::LazyLock;
+
+use super::lexicon::{Lexicon, Place};
+
 /// What the names of documents end with that people send along. Source files, and what mostly lies
 /// in a repository, are not among them.
 const DOCUMENTS: &[&str] = &[
@@ -22,27 +26,27 @@ const PHRASES: &[&str] = &[
     "pièces jointes",
 ];
 
+/// Each phrase under its place in the list.
+static LEXICON: LazyLock<Lexicon<usize>> =
+    LazyLock::new(|| Lexicon::new(PHRASES.iter().copied().enumerate()));
+
 /// The words that speak of a file sent along: a phrase, or the bare name of a document. A path, an
 /// address and the name of a source file mean something that is there.
 #[must_use]
 pub fn mention(title: &str, description: &str) -> Option<String> {
     let text = format!("{title}\n{}", without_code(description));
     let lower = text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
-    let phrase = PHRASES.iter().find(|phrase| says(&lower, phrase));
-    phrase.map(|phrase| (*phrase).to_owned()).or_else(|| {
+    let phrase = LEXICON.found(&lower, says).into_iter().min().map(|first| PHRASES[first]);
+    phrase.map(str::to_owned).or_else(|| {
         text.split_whitespace().map(bare).find(|word| is_document(word)).map(str::to_owned)
     })
 }
 
-/// Whether the phrase stands there as words of its own. The French one is inflected.
-fn says(text: &str, phrase: &str) -> bool {
-    text.match_indices(phrase).any(|(at, _)| {
-        let before = text[..at].chars().next_back();
-        let rest = &text[at + phrase.len()..];
-        let rest = if phrase == "ci-joint" { rest.trim_start_matches(['e', 's']) } else { rest };
-        let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-        !is_word(before) && !is_word(rest.chars().next())
-    })
+/// Whether a phrase stands there as words of its own. The French one is inflected.
+fn says(phrase: usize, place: &Place<'_>) -> bool {
+    let is_inflected = PHRASES[phrase] == "ci-joint";
+    let after = place.after.trim_start_matches(|c| is_inflected && matches!(c, 'e' | 's'));
+    place.begins_word() && Place { after, ..*place }.ends_word()
 }
 
 /// The text without its fenced blocks: what stands there is code.

@@ -23,6 +23,7 @@ pub mod forgotten;
 pub mod indexing;
 pub mod jobs;
 pub mod landing;
+mod lexicon;
 pub mod limits;
 pub mod node;
 pub mod pending;

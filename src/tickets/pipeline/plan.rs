@@ -1,7 +1,10 @@
 //! Which nodes a ticket's graph has when it is dispatched. Pure: the same ticket gives the same
 //! plan.
 
+use std::sync::LazyLock;
+
 use crate::projects::steps::Pipeline;
+use crate::tickets::lexicon::{Lexicon, Place};
 use crate::tickets::states::{Kind, NodeKind, PassProfile, Preset};
 
 /// How far apart planned nodes stand in the reading order: room for the rounds that come between.
@@ -129,6 +132,29 @@ const TEST_WORDS: &[&str] = &[
     "covered by test",
 ];
 
+/// What a brief may speak of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Topic {
+    Security,
+    Docs,
+    Research,
+    Symptom,
+    Cause,
+    Tests,
+}
+
+static TOPICS: LazyLock<Lexicon<Topic>> = LazyLock::new(|| {
+    let lists = [
+        (Topic::Security, SECURITY_WORDS),
+        (Topic::Docs, DOCS_WORDS),
+        (Topic::Research, RESEARCH_WORDS),
+        (Topic::Symptom, SYMPTOM_WORDS),
+        (Topic::Cause, CAUSE_WORDS),
+        (Topic::Tests, TEST_WORDS),
+    ];
+    Lexicon::new(lists.iter().flat_map(|(of, words)| words.iter().map(move |word| (*of, *word))))
+});
+
 /// The five passes of the fixed plan, in the order of their numbers.
 pub const FIVE_PASSES: [NodeKind; 5] =
     [NodeKind::Plan, NodeKind::Implement, NodeKind::Review, NodeKind::Security, NodeKind::Docs];
@@ -161,55 +187,49 @@ pub fn plan(asked: &Asked<'_>) -> Vec<NodeKind> {
 }
 
 fn by_text(asked: &Asked<'_>) -> Vec<NodeKind> {
-    let text = format!(" {} {}", asked.title, asked.description).to_lowercase();
+    let text = format!("{} {}", asked.title, asked.description).to_lowercase();
+    // A word counts where it begins one of the text's: `auth` in `authentication`.
+    let topics = TOPICS.found(&text, |_, place: &Place<'_>| place.begins_word());
+    let speaks_of = |topic: Topic| topics.contains(&topic);
     let mut nodes = Vec::new();
     let is_trivial = matches!(asked.preset, Preset::Trivial);
     let mut add = |wanted: bool, kind: NodeKind| nodes.extend(wanted.then_some(kind));
     add(!is_trivial && asked.parents > 1, NodeKind::Integration);
-    add(!is_trivial && mentions(&text, RESEARCH_WORDS), NodeKind::Research);
-    add(!is_trivial && is_unexplained(asked, &text), NodeKind::Investigate);
+    add(!is_trivial && speaks_of(Topic::Research), NodeKind::Research);
+    add(!is_trivial && is_unexplained(asked, &topics), NodeKind::Investigate);
     add(!is_trivial, NodeKind::Plan);
     add(true, NodeKind::Contract);
     add(true, NodeKind::Implement);
-    add(!is_trivial && mentions(&text, TEST_WORDS), NodeKind::QaAuthoring);
+    add(!is_trivial && speaks_of(Topic::Tests), NodeKind::QaAuthoring);
     add(true, NodeKind::Review);
-    add(wants_security(asked, &text), NodeKind::Security);
-    add(wants_docs(asked, &text), NodeKind::Docs);
+    add(wants_security(asked, &topics), NodeKind::Security);
+    add(wants_docs(asked, &topics), NodeKind::Docs);
     nodes
 }
 
 /// Whether something is said to be broken and not why.
-fn is_unexplained(asked: &Asked<'_>, text: &str) -> bool {
-    asked.kind == Kind::Fix && mentions(text, SYMPTOM_WORDS) && !mentions(text, CAUSE_WORDS)
+fn is_unexplained(asked: &Asked<'_>, topics: &[Topic]) -> bool {
+    asked.kind == Kind::Fix && topics.contains(&Topic::Symptom) && !topics.contains(&Topic::Cause)
 }
 
-fn wants_security(asked: &Asked<'_>, text: &str) -> bool {
+fn wants_security(asked: &Asked<'_>, topics: &[Topic]) -> bool {
     match asked.passes {
         PassProfile::Full => true,
         PassProfile::Minimal => false,
-        PassProfile::Auto => mentions(text, SECURITY_WORDS),
+        PassProfile::Auto => topics.contains(&Topic::Security),
     }
 }
 
-fn wants_docs(asked: &Asked<'_>, text: &str) -> bool {
+fn wants_docs(asked: &Asked<'_>, topics: &[Topic]) -> bool {
     match asked.passes {
         PassProfile::Full => true,
         PassProfile::Minimal => false,
         PassProfile::Auto => {
             !matches!(asked.preset, Preset::Trivial | Preset::Cheap)
                 && !matches!(asked.kind, Kind::Refactor)
-                && mentions(text, DOCS_WORDS)
+                && topics.contains(&Topic::Docs)
         }
     }
-}
-
-/// Whether the text, in lower case, has one of the words at the start of a word of its own.
-fn mentions(text: &str, words: &[&str]) -> bool {
-    words.iter().any(|word| {
-        text.match_indices(word).any(|(at, _)| {
-            text[..at].chars().next_back().is_none_or(|before| !before.is_alphanumeric())
-        })
-    })
 }
 
 #[cfg(test)]

@@ -105,7 +105,7 @@ static SYNONYMS: LazyLock<HashMap<String, String>> = LazyLock::new(|| {
 pub(super) fn opposed(one: &[u64], other: &[u64], hash: fn(&str) -> u64) -> bool {
     let has = |words: &[u64], word: u64| words.binary_search(&word).is_ok();
     OPPOSITES.iter().any(|(left, right)| {
-        let (left, right) = (hash(&compared(left)), hash(&compared(right)));
+        let (left, right) = (hash(compared(left)), hash(compared(right)));
         let parts =
             |a: &[u64], b: &[u64]| has(a, left) && !has(b, left) && has(b, right) && !has(a, right);
         parts(one, other) || parts(other, one)
@@ -164,7 +164,7 @@ fn take(chunk: &str, leave_out: bool, out: &mut Vec<Token>) {
             let is_letter = word.len() <= 1;
             let is_empty = EMPTY_WORDS.binary_search(&word.as_str()).is_ok();
             if !word.is_empty() && !(leave_out && (is_letter || is_empty)) {
-                out.push(Token::Word(compared(&word)));
+                out.push(Token::Word(compared(&word).to_owned()));
             }
         }
     }
@@ -175,8 +175,8 @@ fn is_name(chunk: &str) -> bool {
     let has_letter = chunk.chars().any(char::is_alphabetic);
     let has_inner_dot =
         chunk.rsplit_once('.').is_some_and(|(start, end)| start.len() > 1 && is_extension(end));
-    let letters: Vec<char> = chunk.chars().collect();
-    let has_hump = letters.windows(2).any(|two| two[0].is_lowercase() && two[1].is_uppercase());
+    let mut neighbours = chunk.chars().zip(chunk.chars().skip(1));
+    let has_hump = neighbours.any(|(one, next)| one.is_lowercase() && next.is_uppercase());
     let has_slash = chunk.contains('/') && (chunk.matches('/').count() > 1 || has_inner_dot);
     has_letter && (has_slash || chunk.contains('_') || has_inner_dot || has_hump)
 }
@@ -187,9 +187,9 @@ fn is_extension(end: &str) -> bool {
 }
 
 /// The form in which a folded word is compared.
-fn compared(word: &str) -> String {
+fn compared(word: &str) -> &str {
     let stem = stem(word);
-    SYNONYMS.get(stem).map_or(stem, String::as_str).to_owned()
+    SYNONYMS.get(stem).map_or(stem, String::as_str)
 }
 
 /// A word without its commonest endings, English and French. It need not be a word: it must only
@@ -212,11 +212,14 @@ fn stem(word: &str) -> &str {
 /// The word without the first of these endings that it has, if three letters of it are left.
 fn without_ending<'w>(word: &'w str, endings: &[&str]) -> &'w str {
     let shorter = endings.iter().find_map(|ending| word.strip_suffix(ending));
-    shorter.filter(|shorter| shorter.chars().count() >= 3).unwrap_or(word)
+    shorter.filter(|shorter| shorter.chars().nth(2).is_some()).unwrap_or(word)
 }
 
 /// Lower case, without accents.
 fn folded(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
     let mut out = String::with_capacity(text.len());
     for c in text.chars().flat_map(char::to_lowercase) {
         match c {

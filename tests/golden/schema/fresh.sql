@@ -250,16 +250,16 @@ CREATE TABLE migrations (
 ) STRICT;
 
 CREATE TABLE node_edges (
-    ticket_id BLOB NOT NULL REFERENCES tickets (id),
+    ticket_id BLOB NOT NULL,
     parent_id BLOB NOT NULL REFERENCES nodes (id),
     node_id   BLOB NOT NULL REFERENCES nodes (id),
-    tenant_id BLOB NOT NULL REFERENCES tenants (id),
+    tenant_id BLOB NOT NULL,
     PRIMARY KEY (ticket_id, parent_id, node_id)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE nodes (
     id             BLOB PRIMARY KEY CHECK (length(id) = 16),
-    tenant_id      BLOB NOT NULL REFERENCES tenants (id),
+    tenant_id      BLOB NOT NULL,
     ticket_id      BLOB NOT NULL REFERENCES tickets (id),
     position       INTEGER NOT NULL,
     ref            TEXT NOT NULL,
@@ -446,7 +446,7 @@ CREATE TABLE ticket_dependencies (
 
 CREATE TABLE ticket_events (
     n         INTEGER PRIMARY KEY,
-    tenant_id BLOB NOT NULL REFERENCES tenants (id),
+    tenant_id BLOB NOT NULL,
     ticket_id BLOB NOT NULL REFERENCES tickets (id),
     at        INTEGER NOT NULL,
     kind      TEXT NOT NULL,
@@ -473,13 +473,13 @@ CREATE TABLE ticket_items (
 CREATE TABLE ticket_keys (
     key       INTEGER NOT NULL,
     ticket_n  INTEGER NOT NULL REFERENCES tickets (n),
-    tenant_id BLOB NOT NULL REFERENCES tenants (id),
+    tenant_id BLOB NOT NULL,
     PRIMARY KEY (key, ticket_n)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE ticket_prints (
     ticket_n  INTEGER PRIMARY KEY REFERENCES tickets (n),
-    tenant_id BLOB NOT NULL REFERENCES tenants (id),
+    tenant_id BLOB NOT NULL,
     k0        INTEGER NOT NULL,
     k1        INTEGER NOT NULL,
     k2        INTEGER NOT NULL,
