@@ -27,7 +27,19 @@ UPDATE node_edges SET parent_id = :to
 WHERE  ticket_id = :ticket AND parent_id = :from AND node_id = :node AND tenant_id = :tenant;
 
 -- name: assign_job
-UPDATE nodes SET job_id = :job, offered_at = NULL WHERE id = :id AND tenant_id = :tenant;
+UPDATE nodes SET job_id = :job, offered_at = NULL, profile = :profile
+WHERE  id = :id AND tenant_id = :tenant;
+
+-- name: with_profile
+-- Nodes that an agent profile does now or is about to, but :apart.
+SELECT count(*) AS running FROM nodes n JOIN tickets t ON t.id = n.ticket_id
+WHERE  n.tenant_id = :tenant AND n.profile = :profile AND n.job_id IS NOT NULL
+       AND n.status IN ('queued', 'running') AND t.project_id = +:project AND n.id IS NOT :apart
+LIMIT  1;
+
+-- name: count_interrupt
+UPDATE nodes SET interrupts = interrupts + 1 WHERE tenant_id = :tenant AND id = :id
+RETURNING interrupts;
 
 -- name: offer
 -- From now on it waits to be claimed; one that does already keeps its place.

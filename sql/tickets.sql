@@ -120,6 +120,11 @@ WHERE  ticket_id = :ticket AND tenant_id = :tenant ORDER BY parent_id LIMIT :lim
 SELECT t.* FROM ticket_dependencies d JOIN ticket_rows t ON t.id = d.ticket_id
 WHERE  d.parent_id = :ticket AND d.tenant_id = :tenant ORDER BY t.n LIMIT :limit;
 
+-- name: blocked_children
+SELECT t.* FROM ticket_dependencies d JOIN ticket_rows t ON t.id = d.ticket_id
+WHERE  d.parent_id = :ticket AND d.tenant_id = :tenant AND t.status = 'blocked' AND t.n > :after
+ORDER  BY t.n LIMIT :limit;
+
 -- name: is_ancestor
 -- Whether :ticket stands anywhere above :from, which a new edge from it would close to a cycle.
 WITH RECURSIVE above (id) AS (
@@ -142,6 +147,23 @@ WHERE  project_id = :project AND tenant_id = +:tenant AND status = 'running' LIM
 -- Oldest first: a ticket that waits is overtaken by nobody.
 SELECT * FROM ticket_rows
 WHERE  project_id = :project AND tenant_id = +:tenant AND status = 'queued' AND n > :after
+       AND held_for IS NULL
+ORDER  BY n LIMIT :limit;
+
+-- name: hold_for
+UPDATE tickets SET held_for = :profile
+WHERE  tenant_id = :tenant AND id = :id AND held_for IS NOT :profile;
+
+-- name: let_go
+UPDATE tickets SET held_for = NULL WHERE tenant_id = :tenant AND id = :id;
+
+-- name: held_for_which
+SELECT DISTINCT held_for FROM tickets
+WHERE  project_id = :project AND tenant_id = +:tenant AND held_for IS NOT NULL LIMIT :limit;
+
+-- name: held_for
+SELECT * FROM ticket_rows
+WHERE  project_id = :project AND tenant_id = +:tenant AND held_for = :profile
 ORDER  BY n LIMIT :limit;
 
 -- name: set_status
@@ -167,7 +189,7 @@ WHERE  tenant_id = :tenant AND id = :id;
 UPDATE tickets
 SET    status = :status, graph_status = :graph, completed_at = :now,
        failure_reason = :failure_reason, completion_summary = :completion_summary,
-       lost_parent_id = :lost_parent
+       lost_parent_id = :lost_parent, held_for = NULL
 WHERE  tenant_id = :tenant AND id = :id
        AND status NOT IN ('succeeded', 'failed', 'timeout', 'cancelled');
 
@@ -196,8 +218,7 @@ UPDATE tickets SET checkpoint_commits = :commits WHERE tenant_id = :tenant AND i
 
 -- name: count_interrupt
 UPDATE tickets SET interrupt_count = interrupt_count + 1
-WHERE  tenant_id = :tenant AND id = :id
-RETURNING interrupt_count;
+WHERE  tenant_id = :tenant AND id = :id;
 
 -- name: add_usage
 UPDATE tickets

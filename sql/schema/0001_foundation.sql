@@ -167,6 +167,7 @@ CREATE INDEX categories_by_project ON categories (project_id, name_norm);
 -- n is the order of filing, and with it the order of every list. `local_name` is what a ticket was
 -- called in the call that filed a whole batch. `replaces_id` is the cancelled ticket that it
 -- refiles. `lost_parent_id` says for which parent, that did not land, the server cancelled it.
+-- `held_for` is the agent profile whose turn it waits for.
 -- `changed_at` is when it last began, ended or was filed.
 CREATE TABLE tickets (
     n                     INTEGER PRIMARY KEY,
@@ -215,6 +216,7 @@ CREATE TABLE tickets (
     output_tokens         INTEGER NOT NULL DEFAULT 0 CHECK (output_tokens >= 0),
     credit_block_count    INTEGER NOT NULL DEFAULT 0,
     held_at               INTEGER,
+    held_for              TEXT,
     interrupt_count       INTEGER NOT NULL DEFAULT 0,
     created_at            INTEGER NOT NULL,
     started_at            INTEGER,
@@ -237,6 +239,7 @@ CREATE INDEX tickets_by_category_status ON tickets (category_id, status)
     WHERE category_id IS NOT NULL;
 CREATE INDEX tickets_unfinished ON tickets (n) WHERE status IN ('queued', 'running', 'blocked');
 CREATE INDEX tickets_landed ON tickets (tenant_id, completed_at) WHERE status = 'succeeded';
+CREATE INDEX tickets_held ON tickets (project_id, held_for, n) WHERE held_for IS NOT NULL;
 CREATE INDEX tickets_by_scope ON tickets (scope_id) WHERE scope_id IS NOT NULL;
 
 -- What every query about a ticket selects: its row, and the names it is shown with.
@@ -350,7 +353,8 @@ CREATE INDEX attachments_by_hash ON attachments (hash) WHERE hash IS NOT NULL;
 CREATE INDEX attachments_unused ON attachments (created_at) WHERE ticket_id IS NULL;
 
 -- One unit of a ticket's graph. `attempt` counts the runs that were started; `offered_at` says
--- since when it waits to be claimed from an editor; `asks` is what its agent wants to know, once it
+-- since when it waits to be claimed from an editor; `profile` is the agent profile that its job is
+-- for; `asks` is what its agent wants to know, once it
 -- ends.
 CREATE TABLE nodes (
     id             BLOB PRIMARY KEY CHECK (length(id) = 16),
@@ -369,11 +373,13 @@ CREATE TABLE nodes (
     asks           TEXT CHECK (json_valid(asks)),
     began_on       TEXT,
     agent          TEXT,
+    profile        TEXT,
     model          TEXT,
     brief          TEXT,
     summary        TEXT,
     report         TEXT,
     failure_reason TEXT,
+    interrupts     INTEGER NOT NULL DEFAULT 0 CHECK (interrupts >= 0),
     wants_round    INTEGER NOT NULL DEFAULT 0 CHECK (wants_round IN (0, 1)),
     head_sha       TEXT,
     log_hash       BLOB CHECK (length(log_hash) = 32),
@@ -388,6 +394,8 @@ CREATE TABLE nodes (
     completed_at   INTEGER,
     UNIQUE (ticket_id, ref)
 ) STRICT;
+CREATE INDEX nodes_by_profile ON nodes (tenant_id, profile)
+    WHERE profile IS NOT NULL AND job_id IS NOT NULL AND status IN ('queued', 'running');
 CREATE INDEX nodes_offered ON nodes (tenant_id, offered_at, id) WHERE offered_at IS NOT NULL;
 
 -- Who does a node from an editor: a lease that its holder extends by reporting. `attempt` is the

@@ -235,7 +235,8 @@ fn set_agent_command(settings: &mut Settings, line: String) {
     }
     if let Some(own) = own {
         (profile.env, profile.set) = (own.env.clone(), own.set.clone());
-        profile.max_output_bytes = own.max_output_bytes;
+        (profile.max_output_bytes, profile.max_concurrent) =
+            (own.max_output_bytes, own.max_concurrent);
     }
     agents.profiles.insert(COMMAND_PROFILE.to_owned(), profile);
     agents.default = Some(COMMAND_PROFILE.to_owned());

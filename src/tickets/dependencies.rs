@@ -38,6 +38,19 @@ pub fn children(
     read.list(sql!("tickets.sql", "children"), of, Ticket::from_row)
 }
 
+/// The next tickets behind the one numbered `after` that are blocked and wait for a parent, in the
+/// order of filing, [`CHILDREN_MAX`] of them at most; none once all were given.
+pub fn blocked_children(
+    read: &Read<'_>,
+    tenant: TenantId,
+    ticket: TicketId,
+    after: i64,
+) -> Result<Vec<Ticket>, Fault> {
+    let of = params! { ":tenant": tenant, ":ticket": ticket, ":after": after,
+    ":limit": CHILDREN_MAX };
+    read.list(sql!("tickets.sql", "blocked_children"), of, Ticket::from_row)
+}
+
 /// How many parents have not landed.
 pub fn unmet(read: &Read<'_>, tenant: TenantId, ticket: TicketId) -> Result<u64, Fault> {
     let of = params! { ":tenant": tenant, ":ticket": ticket };

@@ -4,6 +4,7 @@
 use crate::base::{Fault, LandingId, TenantId, TicketId};
 use crate::notices::outbox::{self, Happening};
 use crate::store::{Read, Row, Tx};
+use crate::tickets::timeline::{self, Happened, Line, SERVER};
 use crate::{params, sql, words};
 
 /// Open landings on one branch that are looked at; one at a time lands, so there are few.
@@ -128,6 +129,9 @@ pub fn settle(
         sql!("tickets.sql", "set_commit"),
         params! { ":tenant": tenant, ":id": ticket, ":commit": commit },
     )?;
+    let said = format!("Landed as {}.", commit.get(..12).unwrap_or(commit));
+    let line = Line { happened: Happened::Landed, actor: SERVER, text: &said, node: None };
+    timeline::record(tx, tenant, ticket, line)?;
     outbox::tell(tx, tenant, ticket, Happening::Landed, "Landed.")
 }
 

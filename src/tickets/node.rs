@@ -45,6 +45,8 @@ pub struct Node {
     pub failure_reason: Option<String>,
     /// Whether it is a check that was not satisfied and asked for another round.
     pub wants_round: bool,
+    /// The tip of the branch when it first began.
+    pub began_on: Option<String>,
     /// The tip of the branch that a check looked at.
     pub head: Option<String>,
     /// Its log, once it has ended.
@@ -84,6 +86,7 @@ impl Node {
             agent: row.get("agent")?,
             model: row.get("model")?,
             brief: row.get("brief")?,
+            began_on: row.get("began_on")?,
             summary: row.get("summary")?,
             report: row.get("report")?,
             failure_reason: row.get("failure_reason")?,

@@ -19,8 +19,6 @@ words! {
         Unblocked = "unblocked",
         /// Its project has used its month up.
         Held = "held",
-        /// Work on it began.
-        Started = "started",
         /// A node waits to be claimed from an editor.
         Offered = "offered",
         /// An agent filed a ticket of its own beside this one.

@@ -11,7 +11,7 @@ use super::repair_node::advice;
 use super::result::{Came, Stopped, Why};
 use super::run_node::{Task, stopped};
 use super::workspace::{self, Desk};
-use super::{apply_script, clear, deploy_node, merged};
+use super::{apply_script, clear, deploy_node, merged, repairs_left};
 use crate::base::redact::redact;
 use crate::base::stops::{self, Stop};
 use crate::base::{Fault, text};
@@ -20,19 +20,14 @@ use crate::projects::git::commit::{Author, COMMITTER, Message};
 use crate::projects::git::landing::{self, Checkout, Outcome, Preparation, Prepared, Request};
 use crate::projects::git::{BranchName, CommitId, log};
 use crate::projects::settings::LandingStrategy;
-use crate::store::Read;
 use crate::tickets::landing::{self as record, Intent, Landing};
 use crate::tickets::pipeline::decide::Verdict;
 use crate::tickets::pipeline::record::{Left, is_current};
 use crate::tickets::states::{ItemKind, Kind, NodeKind};
-use crate::tickets::{data_operation, node, timeline};
+use crate::tickets::{data_operation, node};
 
 /// How often a base that moves under the landing is followed.
 const TRIES: usize = 5;
-
-/// How often an agent is asked to resolve a conflict, and how often to make a moved base and the
-/// work go together, before a person is.
-const REPAIRS_MAX: usize = 2;
 
 /// Commits of the base that an agent is told of at most.
 const COMMITS_TOLD: usize = 20;
@@ -154,7 +149,7 @@ async fn land(
         };
         log.say(env, format!("Landing {} on {}.", prepared.commit.short(), desk.base)).await;
         if let Some(findings) = merged::check(env, ctx, task, desk, &prepared, log).await? {
-            return unreconciled(env, task, desk, &findings).await;
+            return unreconciled(env, task, desk, &prepared.base_before, &findings).await;
         }
         let landing = intend(env, task, desk, &prepared).await?;
         stops::reach(Stop::LandingIntended);
@@ -211,6 +206,7 @@ async fn unreconciled(
     env: &Env,
     task: &Task,
     desk: &Desk,
+    base_tip: &CommitId,
     findings: &str,
 ) -> Result<Came, Stopped> {
     set_merge_status(env, task, "verification_failed").await?;
@@ -219,7 +215,7 @@ async fn unreconciled(
         desk.base
     );
     let findings = text::cut(&reason, 4_000);
-    if has_repairs_left(env, task, NodeKind::Reconcile).await? {
+    if repairs_left::has(env, task, desk, base_tip, NodeKind::Reconcile).await? {
         return Ok(outdated(Some(NodeKind::Reconcile), findings));
     }
     let mut came = Came::bad(findings);
@@ -230,21 +226,6 @@ async fn unreconciled(
 
 fn outdated(with: Option<NodeKind>, findings: String) -> Came {
     Came::verdict(Verdict::Outdated { with, findings }, Left::default())
-}
-
-/// Whether an agent may still be asked for such a repair, for each try of a person's.
-async fn has_repairs_left(env: &Env, task: &Task, kind: NodeKind) -> Result<bool, Fault> {
-    let (tenant, ticket) = (task.tenant, task.ticket.id);
-    if task.project.settings.agents.choose(kind.word(), task.ticket.preset.word()).is_none() {
-        return Ok(false);
-    }
-    let count = move |read: &Read<'_>| {
-        let nodes = node::list(read, tenant, ticket)?;
-        let had = nodes.iter().filter(|node| node.kind == kind).count();
-        let tries = timeline::retries(read, tenant, ticket)? as usize + 1;
-        Ok(had < REPAIRS_MAX.saturating_mul(tries))
-    };
-    env.db.read(count).await
 }
 
 /// Whether what was verified last is what stands on the branch. A person may have committed there
@@ -321,7 +302,7 @@ async fn conflicts(
     files: Vec<String>,
 ) -> Result<Came, Stopped> {
     set_merge_status(env, task, "conflicts").await?;
-    if !has_repairs_left(env, task, NodeKind::MergeRepair).await? {
+    if !repairs_left::has(env, task, desk, base_tip, NodeKind::MergeRepair).await? {
         return Ok(Came::held(advice(desk, base_tip, &files)));
     }
     let (others, more) =

@@ -20,6 +20,7 @@ pub mod model;
 mod orphans;
 mod recorded;
 mod repair_node;
+mod repairs_left;
 mod reported;
 mod result;
 mod run_node;

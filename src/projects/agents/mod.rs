@@ -92,6 +92,10 @@ pub struct Profile {
     /// The most that a run may print, in bytes over both streams.
     #[serde(default = "default_max_output_bytes")]
     pub max_output_bytes: u64,
+    /// How many nodes of the project it does at once at most; as many as the project where absent.
+    /// A ticket that finds no place waits, and others go past it to other profiles.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_concurrent: Option<u64>,
     /// The model to ask the agent for. Without one, arguments that hold `{model}` are left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
@@ -108,6 +112,7 @@ const fn default_max_output_bytes() -> u64 {
 }
 
 const MAX_SECS: u64 = 7 * 24 * 3_600;
+const MAX_CONCURRENT: u64 = 64;
 const MAX_ARGUMENTS: usize = 100;
 const MAX_TEXT: usize = 8 * 1024;
 
@@ -131,6 +136,7 @@ impl Profile {
             timeout_secs: default_timeout_secs(),
             idle_timeout_secs: default_idle_timeout_secs(),
             max_output_bytes: default_max_output_bytes(),
+            max_concurrent: None,
             model: None,
         }
     }
@@ -164,6 +170,7 @@ impl Profile {
         within("timeoutSecs", self.timeout_secs, 1, MAX_SECS);
         within("idleTimeoutSecs", self.idle_timeout_secs, 1, MAX_SECS);
         within("maxOutputBytes", self.max_output_bytes, 1_024, 1 << 30);
+        within("maxConcurrent", self.max_concurrent.unwrap_or(1), 1, MAX_CONCURRENT);
         if let Some(model) = &self.model
             && (model.is_empty()
                 || model.len() > 200

@@ -7,7 +7,7 @@ use crate::base::{Fault, TenantId, TicketId, text};
 use crate::jobs;
 use crate::store::Tx;
 use crate::tickets::contract;
-use crate::tickets::dependencies::{self, CHILDREN_MAX};
+use crate::tickets::dependencies;
 use crate::tickets::landing;
 use crate::tickets::node;
 use crate::tickets::questions;
@@ -38,9 +38,13 @@ pub(super) fn succeed(tx: &mut Tx<'_>, ticket: &Ticket) -> Result<(), Fault> {
     if !close(tx, ticket, &words)? {
         return Ok(());
     }
-    for child in dependencies::children(tx, ticket.tenant, ticket.id, CHILDREN_MAX)? {
-        if child.status == Status::Blocked {
-            let said = format!("{} landed; nothing is left to wait for.", ticket.reference());
+    let said = format!("{} landed; nothing is left to wait for.", ticket.reference());
+    let mut after = 0;
+    loop {
+        let some = dependencies::blocked_children(tx, ticket.tenant, ticket.id, after)?;
+        let Some(last) = some.last() else { break };
+        after = last.n;
+        for child in some {
             release(tx, &child, &said)?;
         }
     }
@@ -140,13 +144,17 @@ fn cancel_for(
 fn cancel_children(tx: &mut Tx<'_>, ticket: &Ticket) -> Result<(), Fault> {
     let mut lost = vec![ticket.clone()];
     while let Some(parent) = lost.pop() {
-        for child in dependencies::children(tx, parent.tenant, parent.id, CHILDREN_MAX)? {
-            if child.status != Status::Blocked {
-                continue;
+        let why = format!("It waited for {}, which did not land.", parent.reference());
+        loop {
+            // Those that were cancelled are blocked no more.
+            let some = dependencies::blocked_children(tx, parent.tenant, parent.id, 0)?;
+            if some.is_empty() {
+                break;
             }
-            let why = format!("It waited for {}, which did not land.", parent.reference());
-            cancel_for(tx, &child, SERVER, &why, Some(parent.id))?;
-            lost.push(child);
+            for child in some {
+                cancel_for(tx, &child, SERVER, &why, Some(parent.id))?;
+                lost.push(child);
+            }
         }
     }
     Ok(())

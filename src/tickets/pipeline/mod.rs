@@ -3,11 +3,11 @@
 //! resumes where the record ends. Nothing here runs anything: that is `work/`.
 //!
 //! [`plan`] says which nodes a ticket has; [`mod@advance`], which of them may start and which
-//! tickets have a place; [`record`], what a node's run came to; [`decide`], what follows from it;
-//! [`rounds`], what is done again; [`approve`], what starts only after a person's word; [`end`],
-//! how a ticket ends and what that means for those that wait for it; [`heal`], what to do where one
-//! stands still; [`people`], [`again`] and [`replace`] are what callers do to it; [`claim`], how
-//! agents in editors come to their nodes.
+//! tickets have a place, in their project and with their agent; [`record`], what a node's run came
+//! to; [`decide`], what follows from it; [`rounds`], what is done again; [`approve`], what starts
+//! only after a person's word; [`end`], how a ticket ends and what that means for those that wait
+//! for it; [`heal`], what to do where one stands still; [`people`], [`again`] and [`replace`] are
+//! what callers do to it; [`claim`], how agents in editors come to their nodes.
 
 pub mod advance;
 pub mod again;
@@ -18,6 +18,7 @@ pub mod end;
 pub mod heal;
 pub mod people;
 pub mod plan;
+mod profile_places;
 pub mod record;
 pub mod replace;
 pub mod rounds;

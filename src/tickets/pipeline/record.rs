@@ -16,8 +16,9 @@ use crate::tickets::ticket::{self, Ticket};
 use crate::tickets::timeline::{self, Happened, Line, SERVER};
 use crate::{params, sql};
 
-/// How often a ticket is put back because the server or its process went away, for each try of a
-/// person's. A server that stops in good order hands its nodes back, which does not count.
+/// How often a node is put back because the server or its process went away. It is counted for each
+/// node, so a ticket that comes on between the interruptions is never ended by them. A server that
+/// stops in good order hands its nodes back, which does not count.
 pub const INTERRUPTIONS_MAX: u64 = 10;
 
 /// Characters of a phase summary at most.
@@ -354,25 +355,24 @@ fn set_status(tx: &mut Tx<'_>, tenant: TenantId, node: &Node, status: Status) ->
 }
 
 /// Notes that a node's process went away without a result, and counts it. `false` where it happened
-/// so often that the ticket ended.
+/// to the node so often that the ticket ended.
 pub fn interrupt(tx: &mut Tx<'_>, tenant: TenantId, node: &Node) -> Result<bool, Fault> {
-    let counted = tx.find(
-        sql!("tickets.sql", "count_interrupt"),
-        params! { ":tenant": tenant, ":id": node.ticket },
-        |row| row.unsigned("interrupt_count"),
-    )?;
+    let of = params! { ":tenant": tenant, ":id": node.ticket };
+    tx.run_one(sql!("tickets.sql", "count_interrupt"), of)?;
+    let of = params! { ":tenant": tenant, ":id": node.id };
+    let counted =
+        tx.find(sql!("nodes.sql", "count_interrupt"), of, |row| row.unsigned("interrupts"))?;
     let said = format!("{} was interrupted and starts again from its branch.", node.name);
     note(tx, node, Happened::Interrupted, &said)?;
-    let tries = u64::from(timeline::retries(tx, tenant, node.ticket)?) + 1;
-    let most = INTERRUPTIONS_MAX.saturating_mul(tries);
     // A landing that may have moved the base is followed to its end, however often it is cut short.
     let lands = landing::intended(tx, tenant, node.ticket)?.is_some();
-    if lands || counted.unwrap_or(0) <= most {
+    if lands || counted.unwrap_or(0) <= INTERRUPTIONS_MAX {
         return Ok(true);
     }
     let ticket = ticket::get(tx, tenant, node.ticket)?;
     let reason = format!(
-        "{} was interrupted {most} times: by restarts, lost processes or lapsed claims.",
+        "{} was interrupted {INTERRUPTIONS_MAX} times: by restarts, lost processes or lapsed \
+         claims.",
         node.name
     );
     end::fail(tx, &ticket, Status::Failed, &reason)?;

@@ -13,6 +13,7 @@ use crate::projects::change::{self, set_environments, settings_with};
 use crate::projects::environments::Wanted;
 use crate::projects::{self, Project};
 use crate::store::Tx;
+use crate::tickets::pipeline;
 use crate::tools::{Cx, Done, Effect, Family, Tool};
 
 /// Changes a project.
@@ -121,7 +122,7 @@ fn update(tx: &mut Tx<'_>, actor: &Actor, input: Input) -> Result<Project, Fault
         set_environments(tx, &mut changed, &wanted)?;
     }
     let given = |text: String| Some(text).filter(|text| !text.trim().is_empty());
-    change::change(tx, project, seen, |project| {
+    let project = change::change(tx, project, seen, |project| {
         project.base_url = changed.base_url;
         project.name = input.name.unwrap_or_else(|| project.name.clone());
         project.description = input.description.unwrap_or_else(|| project.description.clone());
@@ -140,7 +141,10 @@ fn update(tx: &mut Tx<'_>, actor: &Actor, input: Input) -> Result<Project, Fault
             project.settings = settings_with(&project.settings, parts, whole)?;
         }
         Ok(())
-    })
+    })?;
+    // There may be places now that there were not before.
+    pipeline::start_waiting(tx, project.tenant, &project)?;
+    Ok(project)
 }
 
 fn seen(text: &str) -> Result<Millis, Fault> {

@@ -274,11 +274,13 @@ CREATE TABLE nodes (
     asks           TEXT CHECK (json_valid(asks)),
     began_on       TEXT,
     agent          TEXT,
+    profile        TEXT,
     model          TEXT,
     brief          TEXT,
     summary        TEXT,
     report         TEXT,
     failure_reason TEXT,
+    interrupts     INTEGER NOT NULL DEFAULT 0 CHECK (interrupts >= 0),
     wants_round    INTEGER NOT NULL DEFAULT 0 CHECK (wants_round IN (0, 1)),
     head_sha       TEXT,
     log_hash       BLOB CHECK (length(log_hash) = 32),
@@ -557,6 +559,7 @@ CREATE TABLE tickets (
     output_tokens         INTEGER NOT NULL DEFAULT 0 CHECK (output_tokens >= 0),
     credit_block_count    INTEGER NOT NULL DEFAULT 0,
     held_at               INTEGER,
+    held_for              TEXT,
     interrupt_count       INTEGER NOT NULL DEFAULT 0,
     created_at            INTEGER NOT NULL,
     started_at            INTEGER,
@@ -686,6 +689,9 @@ CREATE INDEX mails_by_ticket ON mails (ticket_id, reason, created_at);
 
 CREATE INDEX mails_settled ON mails (settled_at) WHERE settled_at IS NOT NULL;
 
+CREATE INDEX nodes_by_profile ON nodes (tenant_id, profile)
+    WHERE profile IS NOT NULL AND job_id IS NOT NULL AND status IN ('queued', 'running');
+
 CREATE INDEX nodes_offered ON nodes (tenant_id, offered_at, id) WHERE offered_at IS NOT NULL;
 
 CREATE INDEX projects_by_name ON projects (tenant_id, name_norm, id);
@@ -741,6 +747,8 @@ CREATE INDEX tickets_by_scope ON tickets (scope_id) WHERE scope_id IS NOT NULL;
 CREATE INDEX tickets_by_tenant ON tickets (tenant_id);
 
 CREATE INDEX tickets_by_tenant_status ON tickets (tenant_id, status);
+
+CREATE INDEX tickets_held ON tickets (project_id, held_for, n) WHERE held_for IS NOT NULL;
 
 CREATE INDEX tickets_landed ON tickets (tenant_id, completed_at) WHERE status = 'succeeded';
 

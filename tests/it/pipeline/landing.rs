@@ -49,6 +49,32 @@ async fn a_conflict_is_resolved_by_an_agent_and_verified_again() {
 }
 
 #[tokio::test]
+async fn repairs_that_a_moving_base_makes_stale_are_no_failed_ones() {
+    let script = conflicting(
+        r#"n=1; while [ -e "$STAGE/repair-$n" ]; do n=$((n + 1)); done
+        tell "repair-$n"; echo "hello $n" >hello.txt; await "moved-$n""#,
+    );
+    let stage = Stage::new(&script).await;
+    let ticket = stage.dispatch("Say hello").await;
+    stage.told("ready").await;
+    stage.person_commits("hello.txt", "good day\n");
+    stage.tell("go");
+    for n in 1..4 {
+        stage.told(&format!("repair-{n}")).await;
+        stage.person_commits("hello.txt", &format!("good day {n}\n"));
+        stage.tell(&format!("moved-{n}"));
+    }
+    stage.told("repair-4").await;
+    stage.tell("moved-4");
+
+    let digest = stage.until(&ticket, "succeeded").await;
+
+    assert_eq!((digest.merge(), stage.landings(&ticket)), ("merged", 1));
+    assert_eq!(stage.read("hello.txt"), "hello 4\n");
+    stage.close().await;
+}
+
+#[tokio::test]
 async fn a_conflict_that_no_agent_resolves_waits_with_the_files_and_leaves_the_base_alone() {
     let stage = Stage::new(WAITS).await;
     let ticket = stage.dispatch("Say hello").await;

@@ -13,6 +13,7 @@ mod landing;
 mod leftovers;
 mod names;
 mod people;
+mod places;
 mod repositories;
 mod rounds;
 pub(crate) mod secrets;

@@ -81,3 +81,33 @@ async fn a_landing_that_may_have_moved_the_base_is_never_given_up() {
         ON n.ticket_id = t.id WHERE n.kind = 'land'";
     assert_eq!(app.column(stands), ["running queued"]);
 }
+
+/// More blocked children of the first ticket than are looked at in one go, as the second is one.
+const MANY_CHILDREN: &str = "
+    INSERT INTO tickets (id, tenant_id, project_id, seq, title, description, status, kind, preset,
+                         pass_profile, origin, graph_status, filed_by, created_at)
+    WITH RECURSIVE k (i) AS (SELECT 3 UNION ALL SELECT i + 1 FROM k WHERE i < 1102)
+    SELECT randomblob(16), tenant_id, project_id, i, 'Child ' || i, '', 'blocked', kind, preset,
+           pass_profile, origin, graph_status, filed_by, created_at
+    FROM   k, tickets WHERE seq = 2;
+    INSERT INTO ticket_dependencies (ticket_id, parent_id, tenant_id)
+    SELECT c.id, p.id, p.tenant_id FROM tickets c, tickets p WHERE p.seq = 1 AND c.seq > 2;";
+
+#[tokio::test]
+async fn every_child_of_a_ticket_that_failed_is_cancelled_however_many_they_are() {
+    let (app, caller) = still().await;
+    caller.dispatch(titled("Parent")).await;
+    let (tenant, _) = ticket(&app);
+    let child = json!({ "title": "Child", "depends_on": ["#1"],
+        "depends_on_reason": "It builds on its parent." });
+    caller.dispatch(child).await;
+    app.app.env().db.raw(MANY_CHILDREN).unwrap();
+    let first = "SELECT hex(n.id) FROM nodes n JOIN tickets t ON t.id = n.ticket_id
+        WHERE t.seq = 1 ORDER BY n.position";
+    let node = NodeId::from_uuid(uuid(&app, first));
+
+    write(&app, move |tx| record::lose(tx, tenant, node, "The run was cut short.")).await;
+
+    let ends = "SELECT status || ' ' || count(*) FROM tickets GROUP BY status ORDER BY status";
+    assert_eq!(app.column(ends), ["cancelled 1101", "failed 1"]);
+}

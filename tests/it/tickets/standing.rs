@@ -79,7 +79,7 @@ async fn a_ticket_that_is_interrupted_again_and_again_ends_and_a_retry_starts_th
     caller.dispatch(titled("Too often")).await;
     let db = &app.app.env().db;
     db.raw(DESERTED).unwrap();
-    db.raw("UPDATE tickets SET interrupt_count = 10").unwrap();
+    db.raw("UPDATE nodes SET interrupts = 10 WHERE status = 'running'").unwrap();
     let reason = "SELECT failure_reason FROM tickets";
 
     sweep(&app).await;
@@ -94,6 +94,6 @@ async fn a_ticket_that_is_interrupted_again_and_again_ends_and_a_retry_starts_th
     .unwrap();
     sweep(&app).await;
 
-    assert_eq!(app.column(INTERRUPTED), ["1 12"]);
+    assert_eq!(app.column(INTERRUPTED), ["1 2"]);
     assert!(!app.column(reason)[0].contains("interrupted"), "{:?}", app.column(reason));
 }

@@ -116,6 +116,9 @@ fn of_profile(name: &str, profile: &Profile) -> Group {
             .value(profile.idle_timeout_secs),
         field("maxOutputBytes", "Bytes of output at most", Reads::Whole)
             .value(profile.max_output_bytes),
+        field("maxConcurrent", "Nodes at once at most", Reads::GivenWhole)
+            .hint("Empty for as many as the project runs at once.")
+            .given(profile.max_concurrent.as_ref()),
         Field::new(&[&format!("{REMOVE}{name}")], "Remove this profile", Reads::Apart)
             .kind("check"),
     ];
