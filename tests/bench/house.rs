@@ -116,6 +116,15 @@ impl House {
         Ok(())
     }
 
+    /// Adds `count` proofs, lines of the audit log and jobs that have ended.
+    pub(crate) fn fill(&self, count: u32) -> anyhow::Result<()> {
+        let db = self.db()?;
+        for part in &RECORDS {
+            db.raw(&part.copy(&db, count)?).map_err(said)?;
+        }
+        Ok(())
+    }
+
     /// Gives `ACME-1` a graph of `nodes`, each with a log of `lines`.
     pub(crate) fn widen(&self, nodes: u32, lines: u32) -> anyhow::Result<()> {
         let blobs = Blobs::open(self.data().join("blobs"), Entropy::system()).map_err(said)?;
@@ -313,6 +322,27 @@ const PARTS: [Part; 5] = [
         table: "ticket_events",
         from: "c CROSS JOIN ticket_events s ON s.ticket_id = (SELECT id FROM tickets WHERE n = 1)",
         set: &[("n", "NULL"), ("ticket_id", "unhex(printf('019%09x7000a%015x', c.i, c.i))")],
+    },
+];
+
+/// What lists beside that of tickets show.
+const RECORDS: [Part; 3] = [
+    Part {
+        table: "proofs",
+        from: "c CROSS JOIN proofs s ON s.n = 1",
+        set: &[
+            ("n", "NULL"),
+            ("id", "randomblob(16)"),
+            ("ticket_id", "unhex(printf('019%09x7000a%015x', c.i, c.i))"),
+            ("verdict", "CASE WHEN c.i % 25 = 0 THEN 'failed' ELSE s.verdict END"),
+        ],
+    },
+    Part { table: "audit", from: "c CROSS JOIN audit s ON s.n = 1", set: &[("n", "NULL")] },
+    Part {
+        table: "jobs",
+        from: "c CROSS JOIN jobs s ON s.n = (SELECT min(n) FROM jobs WHERE state = 'done'
+               AND tenant_id IS NOT NULL)",
+        set: &[("n", "NULL"), ("id", "randomblob(16)"), ("unique_key", "NULL")],
     },
 ];
 

@@ -97,7 +97,8 @@ fn measure(bench: &Bench, rows: &mut Vec<Row>) -> anyhow::Result<()> {
         doors::measure(bench, rows).await?;
         doors::lists(bench, rows).await?;
         writes::dispatches(bench, rows).await?;
-        pages::measure(bench, rows).await
+        pages::measure(bench, rows).await?;
+        pages::tour(bench, rows).await
     })?;
     writes::job_starts(bench, rows)?;
     starts::measure(bench, rows)
