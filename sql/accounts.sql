@@ -10,6 +10,10 @@ SELECT id, slug, name, plan, created_at FROM tenants WHERE id = :tenant;
 -- one: the slug is unique.
 SELECT id, slug, name, plan, created_at FROM tenants WHERE slug = :slug;
 
+-- name: host_tenant
+-- The order of their making is that of their rows, and there are few.
+SELECT id, slug, name, plan, created_at FROM tenants ORDER BY created_at, rowid LIMIT 1;
+
 -- name: list_tenants
 SELECT id, slug, name, plan, created_at FROM tenants ORDER BY slug LIMIT 200;
 

@@ -18,7 +18,7 @@ WHERE  node_id = :node AND attempt = :attempt AND ended_at IS NULL LIMIT 1;
 -- name: of_ticket
 -- The newest first; those that are open are always among them.
 SELECT * FROM claims
-WHERE  ticket_id = :ticket AND tenant_id = +:tenant ORDER BY claimed_at DESC LIMIT :limit;
+WHERE  ticket_id = :ticket AND +tenant_id = :tenant ORDER BY claimed_at DESC LIMIT :limit;
 
 -- name: due
 -- cross-tenant: the sweep ends everybody's leases.

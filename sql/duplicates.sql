@@ -41,6 +41,6 @@ WHERE  ticket_n = :n AND tenant_id = :tenant;
 SELECT t.id, coalesce(c.title, t.title) AS title,
        coalesce(c.description, t.description) AS description
 FROM   tickets t LEFT JOIN chains c ON c.root_id = t.id AND c.tenant_id = t.tenant_id
-WHERE  t.n = :n AND t.tenant_id = +:tenant AND t.project_id = +:project
+WHERE  t.n = :n AND +t.tenant_id = :tenant AND +t.project_id = :project
        AND (t.completed_at IS NULL OR (t.status <> 'cancelled' AND t.completed_at >= :since))
 LIMIT  1;

@@ -229,6 +229,20 @@ GROUP  BY kind
 ORDER  BY kind
 LIMIT  :limit;
 
+-- name: depth
+-- cross-tenant: figures of the whole queue
+SELECT kind, sum(state = 'running') AS running,
+       sum(state = 'ready' AND run_at <= :now) AS due,
+       sum(state = 'ready' AND run_at > :now) AS later,
+       min(CASE WHEN state = 'ready' AND run_at <= :now THEN run_at END) AS oldest
+FROM   (SELECT * FROM (SELECT kind, state, run_at FROM jobs WHERE state = 'running' LIMIT :counted)
+        UNION ALL
+        SELECT * FROM (SELECT kind, state, run_at FROM jobs WHERE state = 'ready'
+                       ORDER BY run_at LIMIT :counted))
+GROUP  BY kind
+ORDER  BY kind
+LIMIT  :limit;
+
 -- name: count_running
 -- cross-tenant: the health of the whole queue
 SELECT kind, count(*) AS jobs

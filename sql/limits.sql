@@ -10,7 +10,7 @@ WHERE  project_id = :project AND month = :month AND tenant_id = :tenant LIMIT 1;
 
 -- name: to_hold
 SELECT id FROM tickets
-WHERE  project_id = :project AND tenant_id = +:tenant AND status = 'queued' AND held_at IS NULL
+WHERE  project_id = :project AND +tenant_id = :tenant AND status = 'queued' AND held_at IS NULL
 ORDER  BY n LIMIT :limit;
 
 -- name: hold

@@ -17,14 +17,14 @@ FROM   mail_settings s
        JOIN tickets t ON t.id = :ticket
        JOIN projects p ON p.id = t.project_id
        LEFT JOIN questions q ON q.ticket_id = t.id AND q.closed_at IS NULL
-WHERE  s.one = 1 AND s.enabled = 1 AND t.tenant_id = +:tenant AND t.requester_email IS NOT NULL
+WHERE  s.one = 1 AND s.enabled = 1 AND +t.tenant_id = :tenant AND t.requester_email IS NOT NULL
        AND NOT (t.status = 'cancelled' AND t.lost_parent_id IS NOT NULL)
 LIMIT  1;
 
 -- name: lately
 -- How many mails a ticket had for a reason, and an address for any, since then.
 SELECT (SELECT count(*) FROM mails m
-        WHERE m.ticket_id = :ticket AND m.tenant_id = +:tenant AND m.reason = :reason
+        WHERE m.ticket_id = :ticket AND +m.tenant_id = :tenant AND m.reason = :reason
               AND m.created_at > :apart AND m.state <> 'dropped') AS same,
        (SELECT count(*) FROM mails m
         WHERE m.tenant_id = :tenant AND m.inbox = :inbox AND m.created_at > :hour

@@ -34,7 +34,7 @@ WHERE  id = :id AND tenant_id = :tenant;
 -- Nodes that an agent profile does now or is about to, but :apart.
 SELECT count(*) AS running FROM nodes n JOIN tickets t ON t.id = n.ticket_id
 WHERE  n.tenant_id = :tenant AND n.profile = :profile AND n.job_id IS NOT NULL
-       AND n.status IN ('queued', 'running') AND t.project_id = +:project AND n.id IS NOT :apart
+       AND n.status IN ('queued', 'running') AND +t.project_id = :project AND n.id IS NOT :apart
 LIMIT  1;
 
 -- name: count_interrupt

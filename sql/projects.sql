@@ -109,7 +109,7 @@ AND    deleted_at IS NULL;
 -- one: the id is unique.
 SELECT id, project_id, name, created_at, deleted_at,
        (SELECT count(*) FROM tickets
-        WHERE  category_id = categories.id AND tenant_id = +:tenant
+        WHERE  category_id = categories.id AND +tenant_id = :tenant
                AND status IN ('queued', 'blocked', 'running', 'awaiting_input')) AS open_tickets
 FROM   categories
 WHERE  tenant_id = :tenant AND id = :id;
@@ -118,7 +118,7 @@ WHERE  tenant_id = :tenant AND id = :id;
 -- :deleted says whether those that were deleted are listed too.
 SELECT id, project_id, name, created_at, deleted_at,
        (SELECT count(*) FROM tickets
-        WHERE  category_id = categories.id AND tenant_id = +:tenant
+        WHERE  category_id = categories.id AND +tenant_id = :tenant
                AND status IN ('queued', 'blocked', 'running', 'awaiting_input')) AS open_tickets
 FROM   categories
 WHERE  tenant_id = :tenant AND project_id = :project AND (:deleted OR deleted_at IS NULL)

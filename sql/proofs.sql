@@ -13,7 +13,7 @@ VALUES (:proof, :tenant, :position, :label, :media_type, :hash, :size);
 
 -- name: list_of_ticket
 SELECT * FROM proofs
-WHERE  ticket_id = :ticket AND tenant_id = +:tenant ORDER BY n LIMIT :limit;
+WHERE  ticket_id = :ticket AND +tenant_id = :tenant ORDER BY n LIMIT :limit;
 
 -- name: list_recent
 SELECT * FROM proofs WHERE tenant_id = :tenant ORDER BY n DESC LIMIT :limit;
@@ -60,7 +60,7 @@ LIMIT  :limit;
 
 -- name: page_of_ticket
 SELECT * FROM proofs
-WHERE  ticket_id = :ticket AND tenant_id = +:tenant
+WHERE  ticket_id = :ticket AND +tenant_id = :tenant
   AND  n < ifnull((SELECT n FROM proofs WHERE id = :after AND tenant_id = :tenant),
                   9223372036854775807)
 ORDER  BY n DESC
@@ -68,7 +68,7 @@ LIMIT  :limit;
 
 -- name: page_of_project
 SELECT * FROM proofs
-WHERE  project_id = :project AND tenant_id = +:tenant
+WHERE  project_id = :project AND +tenant_id = :tenant
   AND  n < ifnull((SELECT n FROM proofs WHERE id = :after AND tenant_id = :tenant),
                   9223372036854775807)
 ORDER  BY n DESC

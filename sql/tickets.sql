@@ -8,7 +8,7 @@ SELECT * FROM ticket_rows WHERE id = :id LIMIT 1;
 -- name: find_by_key
 SELECT * FROM ticket_rows
 WHERE  project_id = (SELECT id FROM projects WHERE tenant_id = :tenant AND key = :key)
-       AND seq = :seq AND tenant_id = +:tenant LIMIT 1;
+       AND seq = :seq AND +tenant_id = :tenant LIMIT 1;
 
 -- name: find_by_number
 SELECT * FROM ticket_rows
@@ -17,7 +17,7 @@ WHERE  tenant_id = :tenant AND project_id = :project AND seq = :seq LIMIT 1;
 -- name: list_by_number
 -- A tenant has few projects, and each has at most one ticket of a number.
 SELECT t.* FROM projects own JOIN ticket_rows t ON t.project_id = own.id
-WHERE  own.tenant_id = :tenant AND t.tenant_id = +:tenant AND t.seq = :seq
+WHERE  own.tenant_id = :tenant AND +t.tenant_id = :tenant AND t.seq = :seq
 ORDER  BY t.n LIMIT :limit;
 
 -- name: find_by_operation_key
@@ -25,7 +25,7 @@ SELECT * FROM ticket_rows WHERE tenant_id = :tenant AND operation_key = :key LIM
 
 -- name: list_scope
 SELECT * FROM ticket_rows
-WHERE  scope_id = :scope AND tenant_id = +:tenant ORDER BY n LIMIT :limit;
+WHERE  scope_id = :scope AND +tenant_id = :tenant ORDER BY n LIMIT :limit;
 
 -- name: list
 -- One statement a combination of filters: each has an index that ends in the order of the list, so
@@ -39,22 +39,22 @@ WHERE  tenant_id = :tenant AND status = :status AND n < :before ORDER BY n DESC 
 
 -- name: list_project
 SELECT * FROM ticket_rows
-WHERE  project_id = :project AND tenant_id = +:tenant AND n < :before
+WHERE  project_id = :project AND +tenant_id = :tenant AND n < :before
 ORDER  BY n DESC LIMIT :limit;
 
 -- name: list_project_status
 SELECT * FROM ticket_rows
-WHERE  project_id = :project AND tenant_id = +:tenant AND status = :status AND n < :before
+WHERE  project_id = :project AND +tenant_id = :tenant AND status = :status AND n < :before
 ORDER  BY n DESC LIMIT :limit;
 
 -- name: list_category
 SELECT * FROM ticket_rows
-WHERE  category_id = :category AND tenant_id = +:tenant AND n < :before
+WHERE  category_id = :category AND +tenant_id = :tenant AND n < :before
 ORDER  BY n DESC LIMIT :limit;
 
 -- name: list_category_status
 SELECT * FROM ticket_rows
-WHERE  category_id = :category AND tenant_id = +:tenant AND status = :status AND n < :before
+WHERE  category_id = :category AND +tenant_id = :tenant AND status = :status AND n < :before
 ORDER  BY n DESC LIMIT :limit;
 
 -- name: list_landed
@@ -69,9 +69,15 @@ WHERE  tenant_id = :tenant AND status = 'succeeded' AND completed_at >= :since L
 
 -- name: counts
 -- bounded: one row a status.
-SELECT status, count(*) AS tickets FROM tickets WHERE tenant_id = :tenant GROUP BY status;
+SELECT status, tickets FROM ticket_counts WHERE tenant_id = :tenant AND tickets > 0;
+
+-- name: counts_of_all
+-- bounded: one row a status.
+-- cross-tenant: figures of the whole server.
+SELECT status, sum(tickets) AS tickets FROM ticket_counts GROUP BY status;
 
 -- name: insert
+-- scan: rows that lack their ticket are looked for where some do, which none ever does.
 INSERT INTO tickets (id, tenant_id, project_id, seq, title, description, status, kind, preset,
     pass_profile, origin, graph_status, source, depends_on_reason, scope_id, local_name,
     replaces_id, seed_from_ref, operation_key, category_id,
@@ -141,12 +147,12 @@ WHERE  d.ticket_id = :ticket AND d.tenant_id = :tenant AND t.status <> 'succeede
 -- name: running_in_project
 -- Tickets that hold a place: those whose work is under way.
 SELECT count(*) AS running FROM tickets
-WHERE  project_id = :project AND tenant_id = +:tenant AND status = 'running' LIMIT 1;
+WHERE  project_id = :project AND +tenant_id = :tenant AND status = 'running' LIMIT 1;
 
 -- name: oldest_queued
 -- Oldest first: a ticket that waits is overtaken by nobody.
 SELECT * FROM ticket_rows
-WHERE  project_id = :project AND tenant_id = +:tenant AND status = 'queued' AND n > :after
+WHERE  project_id = :project AND +tenant_id = :tenant AND status = 'queued' AND n > :after
        AND held_for IS NULL
 ORDER  BY n LIMIT :limit;
 
@@ -159,11 +165,11 @@ UPDATE tickets SET held_for = NULL WHERE tenant_id = :tenant AND id = :id;
 
 -- name: held_for_which
 SELECT DISTINCT held_for FROM tickets
-WHERE  project_id = :project AND tenant_id = +:tenant AND held_for IS NOT NULL LIMIT :limit;
+WHERE  project_id = :project AND +tenant_id = :tenant AND held_for IS NOT NULL LIMIT :limit;
 
 -- name: held_for
 SELECT * FROM ticket_rows
-WHERE  project_id = :project AND tenant_id = +:tenant AND held_for = :profile
+WHERE  project_id = :project AND +tenant_id = :tenant AND held_for = :profile
 ORDER  BY n LIMIT :limit;
 
 -- name: set_status

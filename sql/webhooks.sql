@@ -7,7 +7,7 @@ SELECT t.seq, t.title, t.status, t.commit_sha, t.base_branch, t.project_id, p.ke
        EXISTS (SELECT 1 FROM webhooks w WHERE w.project_id = t.project_id
                AND w.removed_at IS NULL AND w.enabled = 1) AS has_webhooks
 FROM   tickets t JOIN projects p ON p.id = t.project_id
-WHERE  t.id = :ticket AND t.tenant_id = +:tenant LIMIT 1;
+WHERE  t.id = :ticket AND +t.tenant_id = :tenant LIMIT 1;
 
 -- name: project_subject
 SELECT key AS project_key, name AS project_name
@@ -19,7 +19,7 @@ SELECT w.id, w.paused_until,
        (SELECT count(*) FROM webhook_messages m
         WHERE m.webhook_id = w.id AND m.state = 'pending') AS pending
 FROM   webhooks w
-WHERE  w.project_id = :project AND w.tenant_id = +:tenant AND w.removed_at IS NULL
+WHERE  w.project_id = :project AND +w.tenant_id = :tenant AND w.removed_at IS NULL
        AND w.enabled = 1 AND EXISTS (SELECT 1 FROM json_each(w.events) WHERE value = :event)
 LIMIT  :limit;
 
@@ -33,7 +33,7 @@ SELECT * FROM webhooks WHERE id = :id AND tenant_id = :tenant AND removed_at IS 
 
 -- name: list
 SELECT * FROM webhooks
-WHERE  project_id = :project AND tenant_id = +:tenant AND removed_at IS NULL
+WHERE  project_id = :project AND +tenant_id = :tenant AND removed_at IS NULL
 ORDER  BY created_at, id LIMIT :limit;
 
 -- name: switch_on
@@ -72,7 +72,7 @@ VALUES (:id, :tenant, :webhook, :event, :facts, :state, :attempts_max, :next_at,
 -- name: next_message
 -- The one that is due first, if need be later.
 SELECT * FROM webhook_messages
-WHERE  webhook_id = :webhook AND tenant_id = +:tenant AND state = 'pending'
+WHERE  webhook_id = :webhook AND +tenant_id = :tenant AND state = 'pending'
 ORDER  BY next_at, n LIMIT 1;
 
 -- name: find_message
@@ -81,11 +81,11 @@ SELECT * FROM webhook_messages WHERE id = :id AND tenant_id = :tenant LIMIT 1;
 -- name: list_messages
 -- The newest first.
 SELECT * FROM webhook_messages
-WHERE  webhook_id = :webhook AND tenant_id = +:tenant ORDER BY n DESC LIMIT :limit;
+WHERE  webhook_id = :webhook AND +tenant_id = :tenant ORDER BY n DESC LIMIT :limit;
 
 -- name: count_pending
 SELECT count(*) AS pending FROM webhook_messages
-WHERE  webhook_id = :webhook AND tenant_id = +:tenant AND state = 'pending' LIMIT 1;
+WHERE  webhook_id = :webhook AND +tenant_id = :tenant AND state = 'pending' LIMIT 1;
 
 -- name: settle
 -- What was asked for again meanwhile, and what somebody else has settled, stays as it is.
@@ -95,7 +95,7 @@ WHERE  id = :id AND tenant_id = :tenant AND state = 'pending' AND attempts = :at
 
 -- name: drop_pending
 UPDATE webhook_messages SET state = 'dropped', next_at = NULL, settled_at = :now
-WHERE  webhook_id = :webhook AND tenant_id = +:tenant AND state = 'pending';
+WHERE  webhook_id = :webhook AND +tenant_id = :tenant AND state = 'pending';
 
 -- name: send_again
 UPDATE webhook_messages

@@ -29,6 +29,7 @@ use crate::web::host::{self, Hosts};
 use crate::web::invoke::{self, Invoke};
 use crate::web::live_logs::LiveLogs;
 use crate::web::mcp::{self, Door, Setting};
+use crate::web::metrics::{self, Meter, Metrics};
 use crate::web::proxies::Proxies;
 use crate::web::site::{About, Setup, Site};
 use crate::web::uploads::{self, Uploading};
@@ -71,6 +72,7 @@ pub struct App {
     base_url: String,
     proxies: Proxies,
     about: About,
+    meter: Meter,
     /// Held as long as the app lives: one process for a data directory.
     _lock: File,
 }
@@ -124,6 +126,7 @@ impl App {
             public_url: opening.public_url.clone(),
             allowed_hosts: opening.allowed_hosts.clone(),
             rate_limit: opening.rate_limit,
+            has_open_metrics: false,
             damaged: Arc::default(),
             checked_at: Arc::default(),
         };
@@ -139,6 +142,7 @@ impl App {
             // A server that is reached by another address has a proxy in front, or may have.
             proxies: public_url.map(|_| Proxies::of_this_machine()).unwrap_or_default(),
             about,
+            meter: Meter::default(),
             base_url: opening.public_url.unwrap_or(local),
             env,
             _lock: lock,
@@ -161,6 +165,13 @@ impl App {
         let gate = Arc::into_inner(self.gate)
             .ok_or_else(|| Fault::internal("the gate is in use before it is complete"))?;
         Ok(Self { gate: Arc::new(gate.with_drafter(Arc::new(model))), ..self })
+    }
+
+    /// The same with metrics that everybody may read who reaches the server.
+    #[must_use]
+    pub fn with_open_metrics(mut self) -> Self {
+        self.about.has_open_metrics = true;
+        self
     }
 
     /// What background work works with.
@@ -264,6 +275,12 @@ impl App {
             worker: self.worker.clone(),
             damaged: self.about.damaged.clone(),
         };
+        let metrics = Metrics {
+            gate: self.gate.clone(),
+            db: env.db.clone(),
+            meter: self.meter.clone(),
+            about: self.about.clone(),
+        };
         let uploading = Uploading { db: env.db.clone(), uploads: env.uploads.clone() };
         let ci = Ci { gate: self.gate.clone(), db: env.db.clone() };
         let machine = Router::new()
@@ -271,6 +288,7 @@ impl App {
             .route("/api/ci/projects", get(ci::list_projects).with_state(ci))
             .route("/api/{*path}", any(ci::unknown))
             .route("/uploads/{token}", any(uploads::enter).with_state(uploading))
+            .route("/metrics", get(metrics::show).with_state(metrics))
             .route("/schemas", get(schemas::index))
             .route("/schemas/", get(schemas::index))
             .route("/schemas/{format}/{file}", get(schemas::show))
@@ -282,7 +300,7 @@ impl App {
             .route("/healthz", get(health::alive))
             .route("/readyz", get(health::ready).with_state(health))
             .layer(from_fn(framing::layer))
-            .layer(from_fn(trace::layer))
+            .layer(from_fn_with_state(self.meter.clone(), trace::layer))
     }
 }
 

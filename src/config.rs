@@ -135,6 +135,9 @@ pub struct ServeArgs {
     /// The server that takes mails.
     #[command(flatten)]
     pub mail: MailArgs,
+    /// Let everybody read /metrics who reaches the server; otherwise it takes an admin's key
+    #[arg(long, env = "ASSAY_OPEN_METRICS", value_parser = FalseyValueParser::new())]
+    pub open_metrics: bool,
     /// Make a self-contained demonstration: a project, its repository, an agent and three tickets
     #[arg(long, env = "ASSAY_DEMO", value_parser = FalseyValueParser::new())]
     pub demo: bool,
@@ -159,6 +162,8 @@ pub struct Config {
     pub model: Option<Endpoint>,
     /// The server that takes mails, where there is one.
     pub mail: Option<MailServer>,
+    /// Whether everybody may read the metrics who reaches the server.
+    pub open_metrics: bool,
     /// Whether to make the demonstration.
     pub demo: bool,
 }
@@ -184,6 +189,7 @@ impl Config {
             rate_limit: args.rate_limit,
             model,
             mail,
+            open_metrics: args.open_metrics,
             demo: args.demo,
         })
     }

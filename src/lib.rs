@@ -20,7 +20,7 @@
 //! - [`store`]: `SQLite`, and the only folder that opens it: one writer thread with grouped,
 //!   durable commits, a pool of readers, named statements of `sql/`, migrations, blobs by hash.
 //!   A reader remembers answers until somebody writes, as `SQLite` itself tells. Secrets of rows
-//!   are sealed with a key file beside the database.
+//!   are sealed with a key file beside the database. Copies of it all are taken while it serves.
 //! - [`accounts`]: tenants, people and their logins, keys and scopes, plans, the audit log.
 //! - [`jobs`]: the durable queue; it knows no domain.
 //! - [`notices`]: who is told of what happens: webhooks, and by mail those who asked for tickets;
@@ -33,7 +33,7 @@
 //!   runner of agent processes, which also talks with agents over the Agent Client Protocol.
 //! - [`tools`]: what callers may ask, one file a tool, and the one gate that every door calls.
 //! - [`work`]: what the server does by itself: running nodes, verifying, landing, sweeping.
-//! - [`web`]: the doors: MCP, invoke, CI, health, schemas, the dashboard.
+//! - [`web`]: the doors: MCP, invoke, CI, health, metrics, schemas, the dashboard.
 //! - [`app`]: the program as a value, built by `main` and by the tests alike.
 //! - [`cli`], [`config`], [`telemetry`]: the command line, its settings, its log.
 //!
@@ -52,7 +52,10 @@
 //! - A late result changes nothing: a node's `attempt` and a job's `claims` are the fences.
 //! - A base branch moves only by compare-and-set, after the landing was written down as intended.
 //! - An agent's process is on record before anything of it runs, and gone before its node ends.
-//! - Another tenant's thing and an absent one give the same answer.
+//! - Another tenant's thing and an absent one give the same answer. What is the host's is shown to
+//!   the first tenant's owners and admins alone ([`accounts::tenants::host`]).
+//! - A backup holds whatever its rows name: blobs are on disk before a row names them, and are
+//!   copied before and after the database.
 //! - The value of a secret leaves its sealed row for an agent's environment and for redaction
 //!   alone; it is gone with the ticket's end.
 //! - Time and randomness come from the app. Only the edge knows JSON. SQL lives in `sql/`.

@@ -242,12 +242,40 @@ CREATE INDEX tickets_landed ON tickets (tenant_id, completed_at) WHERE status = 
 CREATE INDEX tickets_held ON tickets (project_id, held_for, n) WHERE held_for IS NOT NULL;
 CREATE INDEX tickets_by_scope ON tickets (scope_id) WHERE scope_id IS NOT NULL;
 
+-- How many tickets stand where: the database itself counts, so that nobody has to look at all.
+CREATE TABLE ticket_counts (
+    tenant_id BLOB NOT NULL REFERENCES tenants (id),
+    status    TEXT NOT NULL,
+    tickets   INTEGER NOT NULL CHECK (tickets >= 0),
+    PRIMARY KEY (tenant_id, status)
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER tickets_filed AFTER INSERT ON tickets BEGIN
+    INSERT INTO ticket_counts (tenant_id, status, tickets) VALUES (new.tenant_id, new.status, 1)
+    ON CONFLICT (tenant_id, status) DO UPDATE SET tickets = tickets + 1;
+END;
+CREATE TRIGGER tickets_moved AFTER UPDATE OF status ON tickets WHEN old.status <> new.status BEGIN
+    UPDATE ticket_counts SET tickets = tickets - 1
+    WHERE  tenant_id = old.tenant_id AND status = old.status;
+    INSERT INTO ticket_counts (tenant_id, status, tickets) VALUES (new.tenant_id, new.status, 1)
+    ON CONFLICT (tenant_id, status) DO UPDATE SET tickets = tickets + 1;
+END;
+CREATE TRIGGER tickets_gone AFTER DELETE ON tickets BEGIN
+    UPDATE ticket_counts SET tickets = tickets - 1
+    WHERE  tenant_id = old.tenant_id AND status = old.status;
+END;
+
 -- What every query about a ticket selects: its row, and the names it is shown with.
 CREATE VIEW ticket_rows AS
 SELECT t.*, p.key AS project_key, c.name AS category_name, c.deleted_at AS category_deleted_at
 FROM   tickets t
        JOIN projects p ON p.id = t.project_id
        LEFT JOIN categories c ON c.id = t.category_id;
+
+-- What a list picks tickets by, before it reads all of those that it shows.
+CREATE VIEW ticket_glimpses AS
+SELECT n, tenant_id, project_id, category_id, status, kind, requester_name, requester_email,
+       filed_by, changed_at
+FROM   tickets;
 
 -- Tickets by their words. `owner` and `place` are the ids of tenant and project as words, so that a
 -- search within them never walks through what others have written.
@@ -763,3 +791,13 @@ CREATE TABLE job_schedules (
     kind    TEXT PRIMARY KEY,
     next_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+-- Copies of the data directory that were taken. They are the host's, and no tenant's.
+CREATE TABLE backups (
+    n        INTEGER PRIMARY KEY,
+    taken_at INTEGER NOT NULL,
+    folder   TEXT NOT NULL CHECK (folder <> ''),
+    bytes    INTEGER NOT NULL CHECK (bytes > 0),
+    took_ms  INTEGER NOT NULL CHECK (took_ms >= 0),
+    has_key  INTEGER NOT NULL CHECK (has_key IN (0, 1))
+) STRICT;

@@ -75,6 +75,12 @@ pub fn find_by_slug(read: &Read<'_>, slug: &str) -> Result<Option<Tenant>, Fault
     read.find(sql, params! { ":slug": slug }, Tenant::from_row)
 }
 
+/// The tenant of whoever runs the server: the one that was there first. Its owners and admins see
+/// what is the host's, and those of other tenants do not. `None` where there is no tenant yet.
+pub fn host(read: &Read<'_>) -> Result<Option<Tenant>, Fault> {
+    read.find(sql!("accounts.sql", "host_tenant"), params! {}, Tenant::from_row)
+}
+
 /// The tenants, by slug, [`LIST_MAX`] at most.
 pub fn list(read: &Read<'_>) -> Result<Vec<Tenant>, Fault> {
     read.list(sql!("accounts.sql", "list_tenants"), params! {}, Tenant::from_row)

@@ -20,6 +20,8 @@ crate::words! {
         BlobWritten = "blob_written",
         /// A blob has its name, and no row names it.
         BlobNamed = "blob_named",
+        /// A backup is written, under a name that means nothing.
+        BackupWritten = "backup_written",
         /// A call of a tool did what it should, and its caller does not know.
         CallDone = "call_done",
         /// A job is claimed, and its run has not begun.

@@ -2,6 +2,7 @@
 //! same database.
 
 pub mod agent_shim;
+mod backup;
 mod bridge;
 mod call;
 mod demo;
@@ -61,6 +62,10 @@ enum Command {
     /// Check proofs that were exported
     #[command(subcommand)]
     Proof(proof::Command),
+    /// Copy the data directory, beside a server that may be at work
+    Backup(backup::BackupArgs),
+    /// Make a data directory of a backup
+    Restore(backup::RestoreArgs),
     /// Make and list tenants
     #[command(subcommand)]
     Tenant(tenant::Command),
@@ -94,6 +99,8 @@ pub fn run(args: &[OsString]) -> ExitCode {
         Command::Webhook(command) => webhook::run(command),
         Command::Mail(command) => mail::run(command),
         Command::Proof(command) => proof::run(&command),
+        Command::Backup(args) => backup::take(&args),
+        Command::Restore(args) => backup::restore(&args),
         Command::Tenant(command) => tenant::run(command),
     };
     match done {

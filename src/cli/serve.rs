@@ -56,6 +56,7 @@ async fn serve(config: &Config) -> anyhow::Result<()> {
         None => app,
         Some(endpoint) => app.drafting_with(endpoint.clone())?,
     };
+    let app = if config.open_metrics { app.with_open_metrics() } else { app };
     serve::raise_file_limit();
     let demo = if config.demo { Some(demo::make(&app, &assay).await?) } else { None };
     greet(&app, &config.data, demo.as_ref()).await?;

@@ -36,14 +36,19 @@ pub(super) struct Workspace {
 impl Workspace {
     /// Opens the data directory for a command that only works on what is there. Makes nothing.
     pub(super) fn open(flags: &Flags) -> Result<Self, Fault> {
-        let dir = &flags.data.data;
+        let tenant = flags.tenant.clone();
+        Ok(Self { tenant, ..Self::open_at(&flags.data.data)? })
+    }
+
+    /// The same for a command that is about no tenant.
+    pub(super) fn open_at(dir: &Path) -> Result<Self, Fault> {
         if !Db::is_in(dir) {
             let said = format!("There is no Assay data in {}; is --data right?", dir.display());
             let data = data_flag(dir);
             return Err(Fault::new(Code::NotFound, said)
                 .next(NextAction::Run(format!("assay tenant create NAME{data}"))));
         }
-        Self::of(flags)
+        Self::of(dir)
     }
 
     /// Opens the data directory, and makes it and its database where there is none, which is said.
@@ -51,17 +56,16 @@ impl Workspace {
         let dir = &flags.data.data;
         let made = !Db::is_in(dir);
         make_directory(dir)?;
-        let workspace = Self::of(flags)?;
+        let workspace = Self { tenant: flags.tenant.clone(), ..Self::of(dir)? };
         if made {
             output::note(&format!("Made the data directory {}.", workspace.dir().display()));
         }
         Ok(workspace)
     }
 
-    fn of(flags: &Flags) -> Result<Self, Fault> {
-        let dir = flags.data.data.clone();
-        let db = Db::open(&dir, Clock::system(), Entropy::system(), Bus::default())?;
-        Ok(Self { dir, db, tenant: flags.tenant.clone() })
+    fn of(dir: &Path) -> Result<Self, Fault> {
+        let db = Db::open(dir, Clock::system(), Entropy::system(), Bus::default())?;
+        Ok(Self { dir: dir.to_owned(), db, tenant: None })
     }
 
     /// The data directory, as an absolute path where that can be found out.

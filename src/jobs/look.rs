@@ -83,3 +83,35 @@ pub fn count(read: &Read<'_>, tenant: TenantId) -> Result<(Vec<Counted>, bool), 
     // Those that run and those that are ready are each counted up to the bound.
     Ok((counted, all >= u64::from(COUNTED_MAX)))
 }
+
+/// Open jobs of all tenants that are counted one by one; a count never goes beyond.
+const DEPTH_MAX: u32 = 20_000;
+
+/// What is open of one kind, of all tenants.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Depth {
+    /// The kind.
+    pub kind: String,
+    /// Jobs that run.
+    pub running: u64,
+    /// Jobs that wait for a free place.
+    pub due: u64,
+    /// Jobs whose time has not come.
+    pub later: u64,
+    /// Since when the job waits that is due longest.
+    pub oldest: Option<Millis>,
+}
+
+/// How deep the queue is, by kind.
+pub fn depth(read: &Read<'_>) -> Result<Vec<Depth>, Fault> {
+    let asked = params! { ":now": read.now(), ":counted": DEPTH_MAX, ":limit": KINDS_MAX };
+    read.list(sql!("jobs.sql", "depth"), asked, |row| {
+        Ok(Depth {
+            kind: row.get("kind")?,
+            running: row.unsigned("running")?,
+            due: row.unsigned("due")?,
+            later: row.unsigned("later")?,
+            oldest: row.get("oldest")?,
+        })
+    })
+}

@@ -27,7 +27,7 @@ mod worker;
 pub use backoff::backoff;
 pub use ctx::{Ctx, Stop};
 pub use job::{Enqueue, Enqueued, Failure, Job, JobError, JobRecord, Priority, Progress, State};
-pub use look::{Counted, Page, Wanted, count, page};
+pub use look::{Counted, Depth, Page, Wanted, count, depth, page};
 pub use queue::{
     Backlog, Cancelled, KindBacklog, asked, backlog, cancel, enqueue, enqueue_now, find, list,
 };

@@ -24,6 +24,19 @@ words! {
     }
 }
 
+impl Amiss {
+    /// The section of the project's settings in which it is set right, if it is one of settings.
+    #[must_use]
+    pub const fn section(self) -> Option<&'static str> {
+        match self {
+            Self::NoRepository | Self::RepositoryUnusable => Some("repository"),
+            Self::NoAgent | Self::AgentNotFound => Some("agents"),
+            Self::NoVerifyCommand => Some("verify"),
+            Self::CheckoutDirty => None,
+        }
+    }
+}
+
 /// One thing that is amiss.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {

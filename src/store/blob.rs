@@ -153,6 +153,24 @@ impl Blobs {
         Ok(stock)
     }
 
+    /// The blobs whose bytes are not those that their names tell. Reads all of them.
+    pub fn damaged(&self) -> Result<Vec<Hash>, Fault> {
+        let mut damaged = Vec::new();
+        for shard in 0_u8..=255 {
+            let shard = format!("{shard:02x}");
+            let Ok(entries) = fs::read_dir(self.root.join(&shard)) else { continue };
+            for entry in entries {
+                let name = entry.map_err(|e| self.fault(e))?.file_name();
+                let named = name.to_str().and_then(|rest| Hash::parse(&format!("{shard}{rest}")));
+                let Some(hash) = named else { continue };
+                if self.get(hash)?.is_some_and(|bytes| Hash::of(&bytes) != hash) {
+                    damaged.push(hash);
+                }
+            }
+        }
+        Ok(damaged)
+    }
+
     /// Where a blob's file is, or would be.
     #[must_use]
     pub fn path(&self, hash: Hash) -> PathBuf {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::Connection;
+use rusqlite::backup::Backup;
 use tokio::sync::Semaphore;
 
 use super::memory::Memory;
@@ -12,18 +13,21 @@ use super::open::{self, Home};
 use super::row::Layouts;
 use super::tx::{Read, Tx};
 use super::vault::Vault;
-use super::writer::Writer;
+use super::writer::{Writer, Written};
 use crate::base::{Clock, Code, Entropy, Fault};
 use crate::events::Bus;
 
 /// The file in the data directory.
-const FILE: &str = "assay.db";
+pub(super) const FILE: &str = "assay.db";
 
 /// The file beside it with the key that secrets are sealed with.
-const KEY_FILE: &str = "secrets.key";
+pub(super) const KEY_FILE: &str = "secrets.key";
 
 /// Databases up to this size are checked whole before they serve; larger ones while they do.
 const CHECK_AT_START_BYTES_MAX: u64 = 32 << 20;
+
+/// What is said where a copy of the database could not be written.
+const COPY_FAILED: &str = "The database could not be copied; nothing of the copy is kept.";
 
 /// Reads that run at once; more wait their turn.
 const READERS_MAX: usize = 8;
@@ -80,7 +84,7 @@ impl Db {
         let path = dir.join(FILE);
         let mut conn = open::writer(&path)?;
         if file_size(&path) <= CHECK_AT_START_BYTES_MAX {
-            check(&path, &conn)?;
+            open::check(&path, &conn)?;
         }
         migrate(&path, &mut conn, clock.now(), steps)?;
         let vault = Vault::new(dir.join(KEY_FILE), entropy.clone());
@@ -165,6 +169,12 @@ impl Db {
         answer
     }
 
+    /// What was written since the start.
+    #[must_use]
+    pub fn written(&self) -> Written {
+        self.0.writer.written()
+    }
+
     /// Whether the database file is still where it was when it was opened. Where it is not, writes
     /// are refused.
     #[must_use]
@@ -186,9 +196,24 @@ impl Db {
         let db = self.clone();
         let checked = tokio::task::spawn_blocking(move || {
             let conn = open::reader(&db.0.path)?;
-            check(&db.0.path, &conn)
+            open::check(&db.0.path, &conn)
         });
         checked.await.unwrap_or_else(|e| Err(Fault::internal(e)))
+    }
+
+    /// Writes the database as it is at this moment to a new file, page by page, while others read
+    /// and write. What comes out is checked before this returns.
+    pub fn copy_to(&self, target: &Path) -> Result<(), Fault> {
+        let failed = |error| {
+            let other = |error| Fault::new(Code::Unavailable, COPY_FAILED).because(error);
+            open::storage_fault(error).unwrap_or_else(other)
+        };
+        let from = open::reader(&self.0.path)?;
+        let mut to = open::copy(target)?;
+        // All pages in one step see one moment: a reader of the log holds up no writer.
+        let copied = Backup::new(&from, &mut to).and_then(|backup| backup.step(-1));
+        copied.map_err(failed)?;
+        open::check(target, &to)
     }
 
     /// How a statement would be run, a line a step. For tests that look for scans.
@@ -235,19 +260,4 @@ fn stopping() -> Fault {
 
 fn file_size(path: &Path) -> u64 {
     std::fs::metadata(path).map_or(0, |meta| meta.len())
-}
-
-fn check(path: &Path, conn: &Connection) -> Result<(), Fault> {
-    let found: String = conn
-        .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
-        .map_err(|e| open::open_fault(path, e))?;
-    if found == "ok" {
-        return Ok(());
-    }
-    let message = format!(
-        "The database {} is damaged and was not opened: {found}. Nothing was changed. Move it \
-         aside and restore a backup, or keep it for repair with the sqlite3 program's .recover.",
-        path.display()
-    );
-    Err(Fault::new(Code::Unavailable, message))
 }

@@ -77,6 +77,14 @@ pub(super) fn reader(path: &Path) -> Result<Connection, Fault> {
     Ok(conn)
 }
 
+/// A database that a copy is written into. Its file must not be there yet.
+pub(super) fn copy(path: &Path) -> Result<Connection, Fault> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    connect(path, flags)
+}
+
 #[expect(clippy::disallowed_methods, reason = "the one place that opens the database")]
 fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Fault> {
     let conn = Connection::open_with_flags(path, flags).map_err(|e| open_fault(path, e))?;
@@ -89,6 +97,28 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Fault> {
     settle(path, &conn, "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;")?;
     settle(path, &conn, "PRAGMA temp_store = MEMORY;")?;
     Ok(conn)
+}
+
+/// Refuses a database that is not sound, after a look at all of it.
+pub(super) fn sound(path: &Path) -> Result<(), Fault> {
+    let conn = reader(path)?;
+    check(path, &conn)
+}
+
+/// The whole file read through and checked.
+pub(super) fn check(path: &Path, conn: &Connection) -> Result<(), Fault> {
+    let found: String = conn
+        .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
+        .map_err(|e| open_fault(path, e))?;
+    if found == "ok" {
+        return Ok(());
+    }
+    let message = format!(
+        "The database {} is damaged and was not opened: {found}. Nothing was changed. Move it \
+         aside and restore a backup, or keep it for repair with the sqlite3 program's .recover.",
+        path.display()
+    );
+    Err(Fault::new(Code::Unavailable, message))
 }
 
 fn settle(path: &Path, conn: &Connection, pragmas: &str) -> Result<(), Fault> {

@@ -3,8 +3,10 @@
 //! so serves many callers, and a call that fails or panics undoes itself and nobody else.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
@@ -20,8 +22,51 @@ use crate::events::{Bus, Event};
 /// Calls committed together at most: bounds how long the first of them waits for the last.
 const GROUP_MAX: usize = 256;
 
+/// What was written since the start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Written {
+    /// Groups of changes that were committed.
+    pub groups: u64,
+    /// Changes that were asked for, those that undid themselves among them.
+    pub changes: u64,
+    /// Groups that could not be committed.
+    pub lost: u64,
+    /// Time from the first change of each group until it was on disk.
+    pub busy: Duration,
+}
+
+/// What [`Written`] is told from.
+#[derive(Default)]
+struct Counts {
+    groups: AtomicU64,
+    changes: AtomicU64,
+    lost: AtomicU64,
+    micros: AtomicU64,
+}
+
+impl Counts {
+    fn count(&self, changes: usize, is_lost: bool, took: Duration) {
+        let groups = if is_lost { &self.lost } else { &self.groups };
+        groups.fetch_add(1, Ordering::Relaxed);
+        self.changes.fetch_add(changes as u64, Ordering::Relaxed);
+        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        self.micros.fetch_add(micros, Ordering::Relaxed);
+    }
+
+    fn written(&self) -> Written {
+        let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        Written {
+            groups: of(&self.groups),
+            changes: of(&self.changes),
+            lost: of(&self.lost),
+            busy: Duration::from_micros(of(&self.micros)),
+        }
+    }
+}
+
 /// The sending half. When it is dropped the thread finishes what has queued up, and ends.
 pub(super) struct Writer {
+    counts: Arc<Counts>,
     calls: Option<mpsc::Sender<Box<dyn Op>>>,
     thread: Option<thread::JoinHandle<()>>,
 }
@@ -36,12 +81,19 @@ impl Writer {
         bus: Bus,
     ) -> Result<Self, Fault> {
         let (calls, queue) = mpsc::channel();
-        let worker = Worker { conn, layouts: Layouts::default(), home, vault, clock, entropy, bus };
+        let counts = Arc::<Counts>::default();
+        let (layouts, counting) = (Layouts::default(), counts.clone());
+        let worker = Worker { conn, layouts, home, vault, clock, entropy, bus, counts: counting };
         let thread = thread::Builder::new()
             .name("store-writer".to_owned())
             .spawn(move || worker.work(&queue))
             .map_err(Fault::internal)?;
-        Ok(Self { calls: Some(calls), thread: Some(thread) })
+        Ok(Self { counts, calls: Some(calls), thread: Some(thread) })
+    }
+
+    /// What was written since the start.
+    pub(super) fn written(&self) -> Written {
+        self.counts.written()
     }
 
     pub(super) fn send<T, F>(&self, change: F) -> Result<oneshot::Receiver<Result<T, Fault>>, Fault>
@@ -117,6 +169,7 @@ struct Worker {
     clock: Clock,
     entropy: Entropy,
     bus: Bus,
+    counts: Arc<Counts>,
 }
 
 impl Worker {
@@ -130,6 +183,7 @@ impl Worker {
     }
 
     fn commit(&self, group: impl Iterator<Item = Box<dyn Op>>) {
+        let began_at = Instant::now();
         let mut done = Vec::new();
         let mut events = Vec::new();
         let home = self.home.check();
@@ -153,6 +207,7 @@ impl Worker {
             // A failed commit leaves the transaction open; the next group needs a fresh one.
             drop(self.conn.execute_batch("ROLLBACK"));
         }
+        self.counts.count(done.len(), lost.is_some(), began_at.elapsed());
         if lost.is_none() {
             for event in events {
                 self.bus.publish(event);

@@ -2,15 +2,19 @@
 //! orders, a page at a time. What no index knows is looked for in a bounded number of tickets, and
 //! the next page goes on behind them.
 
+use super::glimpses::{self, Glimpse, last_changed, newest, oldest};
 use super::search::{self, Search};
 use super::states::{Kind, Status};
-use super::ticket::{self, Of, Ticket};
+use super::ticket::{Of, Ticket};
 use crate::base::{CategoryId, Fault, ProjectId, TenantId};
 use crate::store::Read;
-use crate::{params, sql, words};
+use crate::words;
 
 /// Tickets that one page may look at to find those that fit.
-const LOOKED_AT_MAX: usize = 2_000;
+const LOOKED_AT_MAX: usize = 5_000;
+
+/// Tickets that are looked at at once, once the first ones were not enough.
+const AT_ONCE: usize = 500;
 
 /// Tickets that are put in order in memory at most, where no index has their order.
 const FEW_MAX: u32 = 300;
@@ -101,22 +105,19 @@ impl Filter {
         }
     }
 
-    fn fits(&self, ticket: &Ticket) -> bool {
+    fn fits(&self, ticket: &Glimpse) -> bool {
         let status = self.statuses.is_empty() || self.statuses.contains(&ticket.status);
-        let category = self
-            .category
-            .is_none_or(|id| ticket.category.as_ref().is_some_and(|category| category.id == id));
+        let category = self.category.is_none_or(|id| ticket.category == Some(id));
         let project = self.project.is_none_or(|id| id == ticket.project);
         let kind = self.kind.is_none_or(|kind| kind == ticket.kind);
         status && category && project && kind && self.is_asked_by(ticket)
     }
 
-    fn is_asked_by(&self, ticket: &Ticket) -> bool {
+    fn is_asked_by(&self, ticket: &Glimpse) -> bool {
         let Some(wanted) = self.requester.as_ref().map(|wanted| wanted.to_lowercase()) else {
             return true;
         };
-        let requester = &ticket.requester;
-        let named = [requester.name.as_deref(), requester.email.as_deref()];
+        let named = [ticket.requester_name.as_deref(), ticket.requester_email.as_deref()];
         let is_named = named.iter().any(Option::is_some);
         let filed = Some(ticket.filed_by.as_str()).filter(|_| !is_named);
         let mut said = named.into_iter().chain([filed]).flatten();
@@ -134,43 +135,43 @@ pub fn page(
     limit: usize,
 ) -> Result<Found, Fault> {
     if let Some(few) = few(read, tenant, filter, sort)? {
-        return Ok(page_of(few, sort, from, limit));
+        let (picked, next) = page_of(few, sort, from, limit);
+        return Ok(Found { tickets: glimpses::load(read, tenant, &picked)?, next, is_cut: false });
     }
-    let (mut found, mut at, mut looked_at) = (Found::default(), from, 0);
+    let (mut picked, mut at, mut looked_at) = (Vec::new(), from, 0);
+    let done = |picked: &[Glimpse], next, is_cut| {
+        Ok(Found { tickets: glimpses::load(read, tenant, picked)?, next, is_cut })
+    };
     loop {
-        let some = batch(read, tenant, filter, sort, at, limit + 1)?;
-        let is_last = some.len() <= limit;
+        let size = if looked_at == 0 { limit + 1 } else { AT_ONCE };
+        let some = batch(read, tenant, filter, sort, at, size)?;
+        let is_last = some.len() < size;
         looked_at += some.len();
         for ticket in some {
-            if found.tickets.len() == limit {
-                found.next = at;
-                return Ok(found);
+            if picked.len() == limit {
+                return done(&picked, at, false);
             }
             at = Some(place(&ticket, sort));
             if filter.fits(&ticket) {
-                found.tickets.push(ticket);
+                picked.push(ticket);
             }
         }
         if is_last {
-            return Ok(found);
+            return done(&picked, None, false);
         }
         if looked_at >= LOOKED_AT_MAX {
-            return Ok(Found { next: at, is_cut: true, ..found });
+            return done(&picked, at, true);
         }
     }
 }
 
-fn place(ticket: &Ticket, sort: Sort) -> Place {
+fn place(ticket: &Glimpse, sort: Sort) -> Place {
     let major = match sort {
         Sort::Newest | Sort::Oldest => 0,
-        Sort::Changed => changed(ticket),
+        Sort::Changed => ticket.changed_at.0,
         Sort::Attention => rank(ticket.status),
     };
     Place { major, n: ticket.n }
-}
-
-fn changed(ticket: &Ticket) -> i64 {
-    ticket.completed_at.or(ticket.started_at).unwrap_or(ticket.created_at).0
 }
 
 fn rank(status: Status) -> i64 {
@@ -185,14 +186,14 @@ fn few(
     tenant: TenantId,
     filter: &Filter,
     sort: Sort,
-) -> Result<Option<Vec<Ticket>>, Fault> {
+) -> Result<Option<Vec<Glimpse>>, Fault> {
     let is_odd = matches!(sort, Sort::Changed | Sort::Attention);
     let mut all = Vec::new();
     if !filter.words.is_empty() && (is_odd || sort == Sort::Oldest) {
         all = find_words(read, tenant, filter, None, FEW_MAX)?;
     } else if sort == Sort::Changed && !filter.statuses.is_empty() {
         for status in &filter.statuses {
-            let some = ticket::list(read, tenant, filter.of(), Some(*status), FEW_MAX, None)?;
+            let some = newest(read, tenant, filter.of(), Some(*status), FEW_MAX, None)?;
             if some.len() >= FEW_MAX as usize {
                 return Ok(None);
             }
@@ -205,7 +206,13 @@ fn few(
     Ok(Some(all))
 }
 
-fn page_of(mut all: Vec<Ticket>, sort: Sort, from: Option<Place>, limit: usize) -> Found {
+/// The tickets of a page, and where the next one begins.
+fn page_of(
+    mut all: Vec<Glimpse>,
+    sort: Sort,
+    from: Option<Place>,
+    limit: usize,
+) -> (Vec<Glimpse>, Option<Place>) {
     let key = |place: Place| match sort {
         Sort::Newest => (0, -place.n),
         Sort::Oldest => (0, place.n),
@@ -219,7 +226,7 @@ fn page_of(mut all: Vec<Ticket>, sort: Sort, from: Option<Place>, limit: usize) 
     let is_more = all.len() > limit;
     all.truncate(limit);
     let next = all.last().filter(|_| is_more).map(|last| place(last, sort));
-    Found { tickets: all, next, is_cut: false }
+    (all, next)
 }
 
 fn find_words(
@@ -228,13 +235,14 @@ fn find_words(
     filter: &Filter,
     before: Option<i64>,
     limit: u32,
-) -> Result<Vec<Ticket>, Fault> {
+) -> Result<Vec<Glimpse>, Fault> {
     let asked = Search {
         words: filter.words.clone(),
         projects: filter.project.map(|project| vec![project]),
         ..Search::default()
     };
-    search::search(read, tenant, &asked, before, limit)
+    let found = search::search(read, tenant, &asked, before, limit)?;
+    Ok(found.into_iter().map(Glimpse::of).collect())
 }
 
 /// The next tickets that may fit, at most `size` of them.
@@ -245,18 +253,21 @@ fn batch(
     sort: Sort,
     at: Option<Place>,
     size: usize,
-) -> Result<Vec<Ticket>, Fault> {
+) -> Result<Vec<Glimpse>, Fault> {
     let limit = u32::try_from(size).unwrap_or(FEW_MAX);
     let n = at.map(|at| at.n);
     match sort {
         Sort::Newest if !filter.words.is_empty() => find_words(read, tenant, filter, n, limit),
         Sort::Newest => merged(filter, size, Order::Newest, |status| {
-            ticket::list(read, tenant, filter.of(), status, limit, n)
+            newest(read, tenant, filter.of(), status, limit, n)
         }),
         Sort::Oldest => merged(filter, size, Order::Oldest, |status| {
             oldest(read, tenant, filter.of(), status, limit, n)
         }),
-        Sort::Changed => last_changed(read, tenant, filter.project, at, limit),
+        Sort::Changed => {
+            let from = at.map_or((i64::MAX, i64::MAX), |at| (at.major, at.n));
+            last_changed(read, tenant, filter.project, from, limit)
+        }
         Sort::Attention => by_attention(read, tenant, filter, at, size),
     }
 }
@@ -272,8 +283,8 @@ fn merged(
     filter: &Filter,
     size: usize,
     order: Order,
-    list: impl Fn(Option<Status>) -> Result<Vec<Ticket>, Fault>,
-) -> Result<Vec<Ticket>, Fault> {
+    list: impl Fn(Option<Status>) -> Result<Vec<Glimpse>, Fault>,
+) -> Result<Vec<Glimpse>, Fault> {
     if filter.statuses.is_empty() {
         return list(None);
     }
@@ -293,7 +304,7 @@ fn by_attention(
     filter: &Filter,
     at: Option<Place>,
     size: usize,
-) -> Result<Vec<Ticket>, Fault> {
+) -> Result<Vec<Glimpse>, Fault> {
     let wanted = |status: &Status| filter.statuses.is_empty() || filter.statuses.contains(status);
     let mut all = Vec::new();
     for status in BY_ATTENTION.into_iter().filter(wanted) {
@@ -303,79 +314,10 @@ fn by_attention(
             _ => None,
         };
         let left = u32::try_from(size - all.len()).unwrap_or(FEW_MAX);
-        all.extend(ticket::list(read, tenant, filter.of(), Some(status), left, before)?);
+        all.extend(newest(read, tenant, filter.of(), Some(status), left, before)?);
         if all.len() >= size {
             break;
         }
     }
     Ok(all)
-}
-
-fn last_changed(
-    read: &Read<'_>,
-    tenant: TenantId,
-    project: Option<ProjectId>,
-    at: Option<Place>,
-    limit: u32,
-) -> Result<Vec<Ticket>, Fault> {
-    let at = at.unwrap_or(Place { major: i64::MAX, n: i64::MAX });
-    let (changed, before) = (at.major, at.n);
-    match project {
-        None => read.list(
-            sql!("browse.sql", "changed"),
-            params! { ":tenant": tenant, ":changed": changed, ":before": before, ":limit": limit },
-            Ticket::from_row,
-        ),
-        Some(project) => read.list(
-            sql!("browse.sql", "changed_project"),
-            params! { ":tenant": tenant, ":project": project, ":changed": changed,
-            ":before": before, ":limit": limit },
-            Ticket::from_row,
-        ),
-    }
-}
-
-fn oldest(
-    read: &Read<'_>,
-    tenant: TenantId,
-    of: Of,
-    status: Option<Status>,
-    limit: u32,
-    after: Option<i64>,
-) -> Result<Vec<Ticket>, Fault> {
-    let (status, after) = (status.map(Status::word), after.unwrap_or(0));
-    match (of, status) {
-        (Of::Tenant, None) => read.list(
-            sql!("browse.sql", "oldest"),
-            params! { ":tenant": tenant, ":after": after, ":limit": limit },
-            Ticket::from_row,
-        ),
-        (Of::Tenant, Some(status)) => read.list(
-            sql!("browse.sql", "oldest_status"),
-            params! { ":tenant": tenant, ":status": status, ":after": after, ":limit": limit },
-            Ticket::from_row,
-        ),
-        (Of::Project(id), None) => read.list(
-            sql!("browse.sql", "oldest_project"),
-            params! { ":tenant": tenant, ":project": id, ":after": after, ":limit": limit },
-            Ticket::from_row,
-        ),
-        (Of::Project(id), Some(status)) => read.list(
-            sql!("browse.sql", "oldest_project_status"),
-            params! { ":tenant": tenant, ":project": id, ":status": status, ":after": after,
-            ":limit": limit },
-            Ticket::from_row,
-        ),
-        (Of::Category(id), None) => read.list(
-            sql!("browse.sql", "oldest_category"),
-            params! { ":tenant": tenant, ":category": id, ":after": after, ":limit": limit },
-            Ticket::from_row,
-        ),
-        (Of::Category(id), Some(status)) => read.list(
-            sql!("browse.sql", "oldest_category_status"),
-            params! { ":tenant": tenant, ":category": id, ":status": status, ":after": after,
-            ":limit": limit },
-            Ticket::from_row,
-        ),
-    }
 }

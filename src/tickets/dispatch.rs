@@ -220,7 +220,12 @@ pub(super) fn check_ready(project: &Project) -> Result<(), Fault> {
     let health = projects::health::judge(project, None);
     let Some(blocker) = health.blockers.first() else { return Ok(()) };
     let message = format!("{} {}", blocker.message, "A ticket needs it before it can be filed.");
-    Err(Fault::new(Code::ProjectNotReady, message).next(NextAction::Run(blocker.fix.clone())))
+    let mut fault = Fault::new(Code::ProjectNotReady, message);
+    if let Some(section) = blocker.code.section() {
+        let page = format!("/projects/{}/settings/{section}", project.slug);
+        fault = fault.next(NextAction::Open(page));
+    }
+    Err(fault.next(NextAction::Run(blocker.fix.clone())))
 }
 
 fn find_parents(

@@ -20,6 +20,7 @@ pub mod duplicates;
 pub mod editors;
 pub mod estimate;
 pub mod forgotten;
+mod glimpses;
 pub mod indexing;
 pub mod jobs;
 pub mod landing;

@@ -325,6 +325,13 @@ pub fn counts(read: &Read<'_>, tenant: TenantId) -> Result<Vec<(Status, u64)>, F
     })
 }
 
+/// How many tickets of all tenants stand where.
+pub fn counts_of_all(read: &Read<'_>) -> Result<Vec<(Status, u64)>, Fault> {
+    read.list(sql!("tickets.sql", "counts_of_all"), params! {}, |row| {
+        Ok((row.word("status", Status::parse)?, row.unsigned("tickets")?))
+    })
+}
+
 /// A ticket that is queued or running, as the sweep sees it.
 #[derive(Debug, Clone, Copy)]
 pub struct Unfinished {

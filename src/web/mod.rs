@@ -17,6 +17,7 @@ pub mod live_logs;
 pub mod log_file;
 pub mod markdown;
 pub mod mcp;
+pub mod metrics;
 pub mod multipart;
 pub mod page;
 pub mod proof_bundle;

@@ -82,6 +82,8 @@ pub struct About {
     pub allowed_hosts: Vec<String>,
     /// How often a key may call.
     pub rate_limit: RateLimit,
+    /// Whether everybody may read the metrics who reaches the server.
+    pub has_open_metrics: bool,
     /// Whether the database was found to be damaged.
     pub damaged: Arc<AtomicBool>,
     /// When the whole database was last found to be sound, in milliseconds since 1970; 0 before.

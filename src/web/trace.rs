@@ -4,20 +4,24 @@
 
 use std::time::Duration;
 
-use axum::extract::Request;
+use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
+
+use super::metrics::Meter;
 
 /// Requests that take longer are worth a line of their own.
 const SLOW: Duration = Duration::from_secs(2);
 
-/// Logs a request once it is answered.
-pub async fn layer(request: Request, next: Next) -> Response {
+/// Logs a request once it is answered, and counts it.
+pub async fn layer(State(meter): State<Meter>, request: Request, next: Next) -> Response {
     let method = request.method().clone();
     let uri = request.uri().clone();
+    let route = request.extensions().get::<MatchedPath>().cloned();
     let began = tokio::time::Instant::now();
     let response = next.run(request).await;
     let took = began.elapsed();
+    meter.count(route.as_ref().map(MatchedPath::as_str), response.status().as_u16(), took);
     let (status, took_ms) = (response.status().as_u16(), took.as_secs_f64() * 1e3);
     let is_slow = took > SLOW && !uri.path().starts_with("/events");
     if status < 500 && !is_slow && !tracing::enabled!(tracing::Level::DEBUG) {

@@ -124,7 +124,8 @@ impl Connection {
         Ok(Self { stream, read: Vec::with_capacity(64 << 10) })
     }
 
-    /// Sends a request and reads its answer; gives the lengths of the head and of the body.
+    /// Sends a request and reads its answer; gives the lengths of the head and of the body, as it
+    /// came over the wire.
     async fn exchange(&mut self, request: &[u8]) -> anyhow::Result<(usize, usize)> {
         self.stream.write_all(request).await?;
         self.read.clear();
@@ -133,6 +134,10 @@ impl Connection {
             if let Some(end) = self.read.windows(4).position(|four| four == b"\r\n\r\n") {
                 break (end + 4, length_in(&self.read[..end])?);
             }
+        };
+        let length = match length {
+            Some(length) => length,
+            None => self.chunks(head).await?,
         };
         while self.read.len() < head + length {
             self.more().await?;
@@ -143,6 +148,25 @@ impl Connection {
         Ok((head, length))
     }
 
+    /// Reads a body that comes in chunks, and gives its length with theirs.
+    async fn chunks(&mut self, head: usize) -> anyhow::Result<usize> {
+        let mut at = head;
+        loop {
+            let end = loop {
+                let rest = self.read.get(at..).unwrap_or_default();
+                match rest.windows(2).position(|two| two == b"\r\n") {
+                    Some(end) => break at + end,
+                    None => self.more().await?,
+                }
+            };
+            let size = usize::from_str_radix(std::str::from_utf8(&self.read[at..end])?, 16)?;
+            at = end + 2 + size + 2;
+            if size == 0 {
+                return Ok(at - head);
+            }
+        }
+    }
+
     async fn more(&mut self) -> anyhow::Result<()> {
         let read = self.stream.read_buf(&mut self.read).await?;
         ensure!(read > 0, "the server closed the connection");
@@ -150,12 +174,22 @@ impl Connection {
     }
 }
 
-/// The length that the head of an answer names.
-fn length_in(head: &[u8]) -> anyhow::Result<usize> {
+/// The length that the head of an answer names; `None` where it comes in chunks.
+fn length_in(head: &[u8]) -> anyhow::Result<Option<usize>> {
     let text = std::str::from_utf8(head)?;
-    let length = text.lines().find_map(|line| {
-        let (name, value) = line.split_once(':')?;
-        name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse())
-    });
-    length.with_context(|| format!("an answer without a length: {text}"))?.map_err(Into::into)
+    let value = |wanted: &str| {
+        text.lines().find_map(|line| {
+            let (name, value) = line.split_once(':')?;
+            name.eq_ignore_ascii_case(wanted).then(|| value.trim())
+        })
+    };
+    if value("transfer-encoding").is_some_and(|how| how.eq_ignore_ascii_case("chunked")) {
+        return Ok(None);
+    }
+    let length = value("content-length");
+    length
+        .with_context(|| format!("an answer without a length: {text}"))?
+        .parse()
+        .map(Some)
+        .map_err(Into::into)
 }

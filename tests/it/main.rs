@@ -3,6 +3,7 @@
 
 mod accounts;
 mod acp_agent;
+mod backups;
 mod claims;
 mod cli;
 mod contract;

@@ -1,11 +1,16 @@
 //! What a branch changed since it left the base: counts, files and the text, all bounded.
 
+use std::fmt::Display;
+
 use super::CommitId;
 use super::repository::Repository;
 use crate::base::Fault;
 
 /// How many files a [`Summary`] names.
 pub const FILES_MAX: usize = 2_000;
+
+/// Bytes that the numbers of all files may take before the text of a [`whole`] change.
+const NUMBERS_MAX: usize = 1 << 20;
 
 /// One changed file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,10 +49,17 @@ pub async fn commits_ahead(
     Ok(repository.call().args(count).text().await?.parse().unwrap_or(0))
 }
 
+/// The commit that another was made on, as the other functions take it for a base, and as git finds
+/// it by itself: for a commit that landed, the base's tip then. See [`parent`].
+#[must_use]
+pub fn parent_of(id: &CommitId) -> String {
+    format!("{id}^1")
+}
+
 /// What changed between the place where `tip` left `base` and `tip`.
 pub async fn summary(
     repository: &Repository,
-    base: &CommitId,
+    base: &impl Display,
     tip: &CommitId,
 ) -> Result<Summary, Fault> {
     let range = format!("{base}...{tip}");
@@ -70,7 +82,7 @@ pub async fn parent(repository: &Repository, id: &CommitId) -> Result<Option<Com
 /// at `paths`, where any are named.
 pub async fn text(
     repository: &Repository,
-    base: &CommitId,
+    base: &impl Display,
     tip: &CommitId,
     paths: &[&str],
     max_bytes: usize,
@@ -80,12 +92,42 @@ pub async fn text(
     let diff = repository.call().args(["diff"]).args(how).args([range.as_str(), "--"]).args(paths);
     // A name may hold what git takes for a pattern.
     let output = diff.env("GIT_LITERAL_PATHSPECS", "1").slow().at_most(max_bytes).succeed().await?;
-    let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
-    if output.is_cut {
+    Ok((text_of(&output.stdout, output.is_cut), output.is_cut))
+}
+
+/// A [`summary`] and the [`text`] of all files, in one call.
+pub async fn whole(
+    repository: &Repository,
+    base: &impl Display,
+    tip: &CommitId,
+    max_bytes: usize,
+) -> Result<(Summary, String), Fault> {
+    let range = format!("{base}...{tip}");
+    let how = ["-z", "--numstat", "--patch", "--no-color", "--no-ext-diff", "--no-textconv"];
+    let diff = repository.call().args(["diff"]).args(how);
+    let diff = diff.args(["--find-renames", range.as_str(), "--"]);
+    let output = diff.slow().at_most(NUMBERS_MAX + max_bytes).succeed().await?;
+    let bytes = output.stdout.as_slice();
+    // The numbers come first, and no path is empty.
+    let Some(end) = bytes.windows(2).position(|two| two == b"\0\0") else {
+        return Ok((summary(repository, base, tip).await?, String::new()));
+    };
+    let (numbers, text) = (&bytes[..end], &bytes[end + 2..]);
+    let (text, is_cut) = match text.get(..max_bytes) {
+        Some(head) if text.len() > max_bytes => (head, true),
+        _ => (text, output.is_cut),
+    };
+    Ok((parse_numstat(numbers.split(|byte| *byte == 0)), text_of(text, is_cut)))
+}
+
+/// The lines of a text, whole ones only.
+fn text_of(bytes: &[u8], is_cut: bool) -> String {
+    let mut text = String::from_utf8_lossy(bytes).into_owned();
+    if is_cut {
         // The last line, and maybe its last character, is not whole.
         text.truncate(text.rfind('\n').map_or(0, |end| end + 1));
     }
-    Ok((text, output.is_cut))
+    text
 }
 
 /// Reads `git diff --numstat -z`: `added⇥deleted⇥path`, and for a rename an empty path with the two

@@ -196,39 +196,44 @@ fn unfound(output: &Output) -> Result<State, Fault> {
 }
 
 async fn local(git: &Git, path: &Path, base: Option<&BranchName>) -> Result<State, Fault> {
-    let found = match probe(git, path).await? {
+    // Somebody waits for it, so what does not need the words of another is asked at once.
+    let (found, dirty) = tokio::join!(probe(git, path), is_dirty(git, path));
+    let found = match found? {
         Ok(found) => found,
         Err(state) => return Ok(state),
     };
     let at = found.top.as_ref().unwrap_or(&found.common_dir);
-    let head = git.tree(at).args(["symbolic-ref", "--quiet", "HEAD"]).run().await?.text();
-    let head = head.strip_prefix("refs/heads/").and_then(|name| BranchName::parse(name).ok());
-
+    let head = git.tree(at).args(["symbolic-ref", "--quiet", "HEAD"]);
     let list = ["for-each-ref", "--format=%(refname) %(objectname)", "refs/heads"];
-    let listed = git.repository(&found.common_dir).args(list).text().await?;
+    let list = git.repository(&found.common_dir).args(list);
+    let (head, listed) = tokio::join!(head.run(), list.text());
+    let head = head?.text();
+    let head = head.strip_prefix("refs/heads/").and_then(|name| BranchName::parse(name).ok());
+    let listed = listed?;
     let branches = listed.lines().filter_map(|line| line.split_once(' ')).collect();
     let (base, tip) = match choose(base.or(head.as_ref()), branches) {
         Ok(chosen) => chosen,
         Err(state) => return Ok(state),
     };
-    let is_dirty = match &found.top {
-        None => false,
-        Some(top) => {
-            let status = ["status", "--porcelain", "-z", "--untracked-files=no"];
-            // What is dirty within a submodule does not keep the checkout from following.
-            let status = git.tree(top).args(status).args(["--ignore-submodules=dirty"]);
-            match status.slow().at_most(1).succeed().await {
-                Ok(output) => !output.stdout.is_empty(),
-                Err(fault) if fault.code == Code::ProjectNotReady => {
-                    return Ok(State::Refused { said: fault.message });
-                }
-                Err(fault) => return Err(fault),
-            }
+    let is_dirty = match dirty {
+        _ if found.top.is_none() => false,
+        Err(fault) if fault.code == Code::ProjectNotReady => {
+            return Ok(State::Refused { said: fault.message.clone() });
         }
+        other => other?,
     };
     let is_bare = found.top.is_none();
     let checked_out = head.filter(|_| !is_bare);
     Ok(State::Ready(Ready { base, tip, is_bare, checked_out, is_dirty }))
+}
+
+/// Whether a person's checkout has changes to tracked files.
+async fn is_dirty(git: &Git, top: &Path) -> Result<bool, Fault> {
+    let status = ["status", "--porcelain", "-z", "--untracked-files=no"];
+    // What is dirty within a submodule does not keep the checkout from following.
+    let status = git.tree(top).args(status).args(["--ignore-submodules=dirty"]);
+    let output = status.slow().at_most(1).succeed().await?;
+    Ok(!output.stdout.is_empty())
 }
 
 async fn remote(git: &Git, url: &RemoteUrl, base: Option<&BranchName>) -> Result<State, Fault> {

@@ -13,8 +13,11 @@ pub(super) struct Step {
     pub(super) state: &'static str,
     pub(super) title: &'static str,
     pub(super) text: String,
-    pub(super) code: Code,
+    /// The page on which it is done, which comes first.
     pub(super) link: Option<Link>,
+    /// What leads to the other way, and that way.
+    pub(super) other: &'static str,
+    pub(super) code: Code,
 }
 
 /// The way to a first ticket, as far as the team has come.
@@ -32,41 +35,52 @@ pub(super) fn steps(read: &Read<'_>, actor: &Actor) -> Result<Vec<Step>, Fault> 
     let name = project.map_or("my project", |project| &*project.name);
     let ask = format!("Dispatch an Assay ticket for {name}: add a dark-mode toggle to the header.");
     Ok(vec![
-        repository_step(project, state(has_ready, true)),
+        repository_step(project, state(has_ready, true), actor.is_admin()),
         Step {
             state: state(has_key, has_ready),
             title: "Connect a client",
             text:
                 "Make a key and give it to Claude Code, Cursor, VS Code, Codex or any MCP client."
                     .to_owned(),
-            code: Code::default(),
             link: Some(Link::new("Make a key", "/keys")),
+            other: "",
+            code: Code::default(),
         },
         Step {
             state: state(false, has_ready && has_key),
             title: "Ask for a ticket",
-            text: "Say it to your agent in your own words, such as:".to_owned(),
+            text: "Write down what is to be done, or let an agent do that.".to_owned(),
+            link: Some(Link::new("New ticket", "/tickets/new")),
+            other: "Or say it to your agent in your own words, such as:",
             code: Code::new("first-ask", ask),
-            link: None,
         },
     ])
 }
 
-fn repository_step(project: Option<&Project>, state: &'static str) -> Step {
+fn repository_step(project: Option<&Project>, state: &'static str, can_make: bool) -> Step {
     let place = project.and_then(|project| Some((project, project.location()?)));
-    let (text, code, link) = match (state, project, place) {
+    let step = |text: String, link| Step {
+        state,
+        title: "Name a repository",
+        text,
+        link,
+        other: "",
+        code: Code::default(),
+    };
+    match (state, project, place) {
         ("done", _, Some((project, place))) => {
-            (format!("{} works on {place}.", project.name), Code::default(), None)
+            step(format!("{} works on {place}.", project.name), None)
         }
         (_, Some(project), _) => {
             let text = format!("{} is there; its set-up is not complete yet.", project.name);
             let link = Link::new("See what is missing", format!("/projects/{}", project.slug));
-            (text, Code::default(), Some(link))
+            step(text, Some(link))
         }
         _ => {
             let text = "A project names the repository that agents work on, and who does the work.";
-            (text.to_owned(), create_command(), None)
+            let link = can_make.then(|| Link::new("New project", "/projects/new"));
+            let other = if can_make { "Or on the server:" } else { "On the server:" };
+            Step { other, code: create_command(), ..step(text.to_owned(), link) }
         }
-    };
-    Step { state, title: "Name a repository", text, code, link }
+    }
 }

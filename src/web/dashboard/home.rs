@@ -376,9 +376,13 @@ impl HomePage {
 
     pub(super) fn sample_empty() -> Self {
         use super::parts::Code;
-        let step = |state, title, text: &str, code, link| {
-            let text = text.to_owned();
-            Step { state, title, text, code, link }
+        let step = |state, title, text: &str, code, link| Step {
+            state,
+            title,
+            text: text.to_owned(),
+            link,
+            other: "Or:",
+            code,
         };
         let key = Some(Link::new("Make a key", "/keys"));
         let ask = "Dispatch an Assay ticket for Acme Widgets: add a dark-mode toggle.";

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use super::docs_connect::{self, Client};
 use super::login::wrong_with;
 use super::parts::{Choice, Moment};
+use super::sheets::Sheets;
 use super::shell::Shell;
 use crate::accounts::audit;
 use crate::accounts::keys::{self, NewKey, Prefix};
@@ -25,6 +26,9 @@ use crate::web::page::{Page, PageWith, go_to};
 use crate::web::site::Site;
 use crate::web::trouble::Trouble;
 
+/// Keys that are listed at once.
+const KEYS_SHOWN: usize = 25;
+
 /// The keys, a form for another one, and the one that was just made.
 #[derive(Template)]
 #[template(path = "keys.html")]
@@ -34,6 +38,7 @@ pub(super) struct KeysPage {
     /// Whether the person may make and revoke keys.
     can_manage: bool,
     keys: Vec<KeyRow>,
+    sheets: Sheets,
     /// Which keys are listed, of those that there are.
     filters: Vec<Filter>,
     form: KeyForm,
@@ -61,6 +66,9 @@ pub(super) struct Asked {
     /// `ended` or `all`; those that work where absent.
     #[serde(default)]
     show: String,
+    /// Which part of them, from 1.
+    #[serde(default)]
+    page: String,
 }
 
 /// A key that was just made. It is shown on this one page and never again.
@@ -143,10 +151,10 @@ pub(super) struct Revoked {
 pub(super) async fn show(
     State(site): State<Site>,
     visitor: Visitor,
-    Query(Asked { did, show }): Query<Asked>,
+    Query(asked): Query<Asked>,
 ) -> Result<Page<KeysPage>, Trouble> {
-    let now = site.now();
-    let page = visitor.read(&site, move |read, visitor| KeysPage::load(read, visitor, now, &show));
+    let (now, did) = (site.now(), asked.did.clone());
+    let page = visitor.read(&site, move |read, visitor| KeysPage::load(read, visitor, now, &asked));
     let mut page = page.await?;
     if did == "made" {
         page.fresh = site.fresh_keys().take(&visitor.session().id, now).map(|made| FreshKey {
@@ -179,8 +187,9 @@ pub(super) async fn create(
             Ok(go_to("/keys?did=made"))
         }
         Err(fault) => {
-            let page =
-                visitor.read(&site, move |read, visitor| KeysPage::load(read, visitor, now, ""));
+            let page = visitor.read(&site, move |read, visitor| {
+                KeysPage::load(read, visitor, now, &Asked::default())
+            });
             let mut page = page.await?;
             page.form = KeyForm { name: sent.of("name").to_owned(), wrong: wrong_with(fault)? };
             page.scopes = scopes(sent.of("scope"));
@@ -253,7 +262,8 @@ fn note(tx: &mut Tx<'_>, by: &Visitor, action: &str, subject: &str) -> Result<()
 }
 
 impl KeysPage {
-    fn load(read: &Read<'_>, visitor: &Visitor, now: Millis, show: &str) -> Result<Self, Fault> {
+    fn load(read: &Read<'_>, visitor: &Visitor, now: Millis, asked: &Asked) -> Result<Self, Fault> {
+        let show = asked.show.as_str();
         let actor = visitor.actor();
         let projects = projects::list(read, actor, LIST_MAX, None)?;
         let named = |id: ProjectId| {
@@ -267,7 +277,13 @@ impl KeysPage {
             "ended" => !key.works_at(now),
             _ => key.works_at(now),
         };
-        let rows = all.iter().filter(is_listed).map(|key| KeyRow::of(key, named, now)).collect();
+        let filters = filters(show, working, all.len());
+        let address = filters.iter().find(|filter| filter.is_chosen).map_or("/keys", |it| it.href);
+        let address = format!("{address}{}", if address.contains('?') { '&' } else { '?' });
+        let listed = all.iter().filter(is_listed).collect();
+        let page = asked.page.parse().unwrap_or(1);
+        let (listed, sheets) = Sheets::of(listed, page, KEYS_SHOWN, &address);
+        let rows = listed.into_iter().map(|key| KeyRow::of(key, named, now)).collect();
         let each: Vec<Choice> = projects
             .iter()
             .map(|project| Choice::new(project.id.to_string(), &*project.name))
@@ -279,7 +295,8 @@ impl KeysPage {
             fresh: None,
             can_manage: actor.is_admin(),
             keys: rows,
-            filters: filters(show, working, all.len()),
+            sheets,
+            filters,
             form: KeyForm::default(),
             scopes: scopes(KeyScope::McpFull.word()),
             projects: Choice::choose(choices, ""),
@@ -349,6 +366,7 @@ impl KeysPage {
                 key("k2", "GitHub Actions", "ci", None),
                 old,
             ],
+            sheets: Sheets::default(),
             filters: filters("all", 2, 3),
             form: KeyForm::default(),
             scopes: scopes("mcp_full"),

@@ -25,6 +25,7 @@ mod project;
 mod projects;
 mod secret;
 mod setup;
+mod sheets;
 mod shell;
 mod ticket;
 mod tickets;
@@ -34,6 +35,7 @@ pub use self::docs_connect::{Configuration, client_configurations};
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
+use tower_http::compression::CompressionLayer;
 
 use super::site::Site;
 use super::{assets, sse, trouble};
@@ -79,6 +81,19 @@ pub fn routes(site: Site) -> Router {
         .route("/keys", get(keys::show).post(keys::create))
         .route("/keys/revoke", post(keys::revoke))
         .merge(house::routes())
+        .merge(packed())
+        .route("/find", get(find::show))
+        .route("/events", get(sse::show))
+        .fallback(trouble::not_found)
+        .layer(from_fn_with_state(site.clone(), trouble::layer))
+        .with_state(site)
+}
+
+/// What goes over the wire compressed: files, and pages on which nobody has written. The others
+/// show what callers chose beside a form's token, and the length of such a page, compressed, would
+/// tell the token to whoever sees the traffic and can have it asked for again and again (BREACH).
+fn packed() -> Router<Site> {
+    Router::new()
         .route("/docs", get(docs_connect::lead_here))
         .route("/docs/", get(docs_connect::lead_here))
         .route("/docs/connect", get(docs_connect::show))
@@ -88,12 +103,8 @@ pub fn routes(site: Site) -> Router {
         .route("/docs/schemas", get(docs_schemas::show))
         .route("/docs/security", get(docs_security::show))
         .route("/docs/design", get(docs_design::show))
-        .route("/find", get(find::show))
-        .route("/events", get(sse::show))
         .route("/assets/{name}", get(assets::show))
-        .fallback(trouble::not_found)
-        .layer(from_fn_with_state(site.clone(), trouble::layer))
-        .with_state(site)
+        .layer(CompressionLayer::new())
 }
 
 #[cfg(test)]

@@ -130,6 +130,9 @@ pub(super) struct TicketRow {
     pub(super) changed: Moment,
 }
 
+/// Characters of a title in a list.
+const TITLE_CHARS: usize = 200;
+
 impl TicketRow {
     /// A ticket of a project of this name.
     pub(super) fn load(
@@ -144,7 +147,7 @@ impl TicketRow {
         Ok(Self {
             reference: ticket.reference(),
             href: ticket_href(ticket),
-            title: ticket.title.clone(),
+            title: text::cut(&ticket.title, TITLE_CHARS),
             mark: Mark::status(ticket.status.word()),
             pips: Pips::of_nodes(&nodes),
             kind: plain_word(ticket.kind.word()),

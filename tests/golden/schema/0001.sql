@@ -360,3 +360,7 @@ INSERT INTO job_schedules (
 ) VALUES (
     'sweep', 10
 );
+
+INSERT INTO backups (n, taken_at, folder, bytes, took_ms, has_key) VALUES (
+    1, 9, '/b/1', 4096, 5, 1
+);

@@ -1,3 +1,8 @@
+CREATE VIEW ticket_glimpses AS
+SELECT n, tenant_id, project_id, category_id, status, kind, requester_name, requester_email,
+       filed_by, changed_at
+FROM   tickets;
+
 CREATE VIEW ticket_rows AS
 SELECT t.*, p.key AS project_key, c.name AS category_name, c.deleted_at AS category_deleted_at
 FROM   tickets t
@@ -8,6 +13,23 @@ CREATE VIEW ticket_texts AS
 SELECT t.n, t.title, t.description, coalesce(p.key || '-', '#') || t.seq AS ref,
        lower(hex(t.tenant_id)) AS owner, lower(hex(t.project_id)) AS place
 FROM   tickets t JOIN projects p ON p.id = t.project_id;
+
+CREATE TRIGGER tickets_filed AFTER INSERT ON tickets BEGIN
+    INSERT INTO ticket_counts (tenant_id, status, tickets) VALUES (new.tenant_id, new.status, 1)
+    ON CONFLICT (tenant_id, status) DO UPDATE SET tickets = tickets + 1;
+END;
+
+CREATE TRIGGER tickets_gone AFTER DELETE ON tickets BEGIN
+    UPDATE ticket_counts SET tickets = tickets - 1
+    WHERE  tenant_id = old.tenant_id AND status = old.status;
+END;
+
+CREATE TRIGGER tickets_moved AFTER UPDATE OF status ON tickets WHEN old.status <> new.status BEGIN
+    UPDATE ticket_counts SET tickets = tickets - 1
+    WHERE  tenant_id = old.tenant_id AND status = old.status;
+    INSERT INTO ticket_counts (tenant_id, status, tickets) VALUES (new.tenant_id, new.status, 1)
+    ON CONFLICT (tenant_id, status) DO UPDATE SET tickets = tickets + 1;
+END;
 
 CREATE TABLE api_key_projects (
     key_id     BLOB NOT NULL REFERENCES api_keys (id),
@@ -76,6 +98,15 @@ CREATE TABLE audit (
     subject    TEXT NOT NULL,
     outcome    TEXT NOT NULL,
     request_id TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE backups (
+    n        INTEGER PRIMARY KEY,
+    taken_at INTEGER NOT NULL,
+    folder   TEXT NOT NULL CHECK (folder <> ''),
+    bytes    INTEGER NOT NULL CHECK (bytes > 0),
+    took_ms  INTEGER NOT NULL CHECK (took_ms >= 0),
+    has_key  INTEGER NOT NULL CHECK (has_key IN (0, 1))
 ) STRICT;
 
 CREATE TABLE categories (
@@ -436,6 +467,13 @@ CREATE TABLE ticket_conversations (
     description TEXT NOT NULL,
     turns       TEXT NOT NULL CHECK (json_valid(turns)),
     drafted_by  TEXT CHECK (drafted_by IN ('rule', 'model'))
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE ticket_counts (
+    tenant_id BLOB NOT NULL REFERENCES tenants (id),
+    status    TEXT NOT NULL,
+    tickets   INTEGER NOT NULL CHECK (tickets >= 0),
+    PRIMARY KEY (tenant_id, status)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE ticket_dependencies (

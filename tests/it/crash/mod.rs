@@ -1,6 +1,8 @@
 //! The real program, killed at the worst moments and started again on the same data: every ticket
 //! that was accepted ends as promised, once.
 
+#[cfg(debug_assertions)]
+mod copied;
 mod disk;
 mod house;
 #[cfg(debug_assertions)]

@@ -32,6 +32,9 @@ const LANDED: &[(Stop, u32)] = &[(Stop::BaseLanded, 2), (Stop::LandingSettled, 1
 /// The point at which `told.rs` kills.
 const TELLING: &[Stop] = &[Stop::WebhookTold];
 
+/// The point at which `copied.rs` kills.
+const COPYING: &[Stop] = &[Stop::BackupWritten];
+
 /// The points that only the first start on a directory passes.
 const MAKING: &[Stop] = &[Stop::MigrationOpen, Stop::MigrationDone];
 
@@ -46,7 +49,7 @@ fn every_point_is_one_at_which_a_test_kills() {
     let sweeps =
         [ACCEPTING, COMMITTING, STARTING, WORKING, CHECKING, KEEPING, RECORDING, LANDING, LANDED];
     let held: BTreeSet<Stop> = sweeps.concat().into_iter().map(|(point, _)| point).collect();
-    let others = MAKING.iter().chain(APPLYING).chain(TELLING).copied();
+    let others = MAKING.iter().chain(APPLYING).chain(TELLING).chain(COPYING).copied();
     let held: BTreeSet<Stop> = held.into_iter().chain(others).collect();
 
     assert_eq!(held, Stop::ALL.iter().copied().collect());

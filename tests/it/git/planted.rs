@@ -215,6 +215,7 @@ async fn whatever_else_a_repository_names_stays_unstarted_and_the_work_goes_on()
     let tip = bench.work(&repository, "t1", "a.txt", "a\n").await;
     diff::summary(&repository, &base, &tip).await.expect("a summary");
     diff::text(&repository, &base, &tip, &[], 1_000).await.expect("a text");
+    diff::whole(&repository, &base, &tip, 1_000).await.expect("both");
     let prepared = prepare(&repository, &request(tip, Strategy::Squash)).await;
     let Ok(Preparation::Ready(prepared)) = prepared else { panic!("{prepared:?}") };
     let outcome = apply(&repository, &prepared).await.expect("it lands");

@@ -200,6 +200,13 @@ async fn commits_are_attributed_and_made_only_when_something_changed() {
     assert_eq!((summary.files[0].path.as_str(), summary.added), ("dir/ä.txt", 2));
     let (text, is_cut) = diff::text(&repository, &base, &first, &[], 60).await.expect("a text");
     assert!(is_cut && text.starts_with("diff --git") && text.len() <= 60, "{text}");
+    let landed = diff::parent_of(&first);
+    let (of_both, whole) = diff::whole(&repository, &landed, &first, 60).await.expect("both");
+    assert_eq!((of_both, whole), (summary, text));
+    let (_, whole) = diff::whole(&repository, &base, &first, 10_000).await.expect("both");
+    assert!(whole.ends_with("+1\n+2\n"), "{whole}");
+    let (none, whole) = diff::whole(&repository, &first, &first, 60).await.expect("nothing");
+    assert_eq!((none.file_count, whole.as_str()), (0, ""));
     let (commits, has_more) = log::list(&repository, &base, &first, 10).await.expect("a log");
     assert_eq!((commits.len(), has_more, commits[0].at), (1, false, AT));
 }

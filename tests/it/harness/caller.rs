@@ -56,6 +56,11 @@ pub(crate) struct Refusal {
 }
 
 impl Caller {
+    /// The same key at another server.
+    pub(crate) fn at(&self, app: &super::TestApp) -> Self {
+        app.caller(&self.key)
+    }
+
     /// Posts JSON to an address of the server.
     pub(crate) async fn post(&self, address: &str, body: &Value) -> Said {
         let mut request = self

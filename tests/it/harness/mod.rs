@@ -72,6 +72,13 @@ impl TestApp {
         Self::still_with(RateLimit::Off).await
     }
 
+    /// The doors alone, on a data directory that is there: the folder `data` of a directory.
+    pub(crate) async fn still_on(dir: TempDir) -> Self {
+        let (clock, limit) = (Clock::fake(AT), RateLimit::Off);
+        let (app, listener) = Self::open_in(dir, clock, limit, None, |app| app).await;
+        app.answer(listener)
+    }
+
     /// The doors alone, where a key may call so many times a minute.
     pub(crate) async fn limited_to(calls: u32) -> Self {
         Self::still_with(RateLimit::PerMinute(NonZeroU32::new(calls).unwrap())).await
@@ -107,6 +114,16 @@ impl TestApp {
         change: impl FnOnce(App) -> App,
     ) -> (Self, TcpListener) {
         let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+        Self::open_in(dir, clock, rate_limit, mail, change).await
+    }
+
+    async fn open_in(
+        dir: TempDir,
+        clock: Clock,
+        rate_limit: RateLimit,
+        mail: Option<MailServer>,
+        change: impl FnOnce(App) -> App,
+    ) -> (Self, TcpListener) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let listen = listener.local_addr().unwrap();
         let app = App::open(Opening {

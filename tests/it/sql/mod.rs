@@ -104,7 +104,10 @@ fn every_statement_prepares_and_reads_no_large_table_whole() {
     let schema = Schema::of(&db);
 
     let offences = statements().into_iter().flat_map(|one| match db.explain(&one.text) {
-        Ok(steps) => plan::scans(&one, &steps, &schema),
+        Ok(steps) => {
+            let scans = plan::scans(&one, &steps, &schema);
+            scans.into_iter().chain(plan::walks(&one, &steps, &schema)).collect()
+        }
         Err(fault) => vec![one.offence(format!("it does not prepare: {fault:?}"))],
     });
 

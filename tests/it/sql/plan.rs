@@ -9,7 +9,15 @@ use super::statement::Statement;
 use crate::tidy::Offence;
 
 /// Tables that stay small whatever happens, and may be read whole. Every other table grows.
-const SMALL: &[&str] = &["tenants", "setup_links", "job_schedules", "migrations", "processes"];
+const SMALL: &[&str] = &[
+    "tenants",
+    "setup_links",
+    "job_schedules",
+    "migrations",
+    "processes",
+    "ticket_counts",
+    "backups",
+];
 
 /// What the rules need to know of a schema.
 pub(super) struct Schema {
@@ -65,6 +73,28 @@ pub(super) fn scans(statement: &Statement, steps: &[String], schema: &Schema) ->
     offences
 }
 
+/// The steps of a plan that walk through all rows of a tenant although the statement asks for those
+/// of one ticket, project or the like: the planner, which knows no counts, takes either index.
+/// `+tenant_id = :tenant` leaves it the right one.
+pub(super) fn walks(statement: &Statement, steps: &[String], schema: &Schema) -> Vec<Offence> {
+    let walk = Regex::new(r"^SEARCH (\w+) USING (?:COVERING )?INDEX \w+ \(tenant_id=\?\)").unwrap();
+    let narrower = Regex::new(r"\b(?:\w+_id|hash) = :").unwrap();
+    let code = statement.code.replace("tenant_id = :", "");
+    if statement.has_reason("scan") || !narrower.is_match(&code) {
+        return Vec::new();
+    }
+    let walks = steps.iter().filter_map(|step| {
+        let found = walk.captures(step)?;
+        let table = table_of(statement, &found[1], schema)?;
+        (!SMALL.contains(&table.as_str())).then(|| {
+            statement.offence(format!(
+                "it walks through all of a tenant's `{table}` ({step}); write `+tenant_id`"
+            ))
+        })
+    });
+    walks.collect()
+}
+
 /// The table that a plan calls by its name, or by the word that the statement or a view has for it.
 fn table_of(statement: &Statement, called: &str, schema: &Schema) -> Option<String> {
     if schema.tables.contains(called) {
@@ -115,6 +145,23 @@ mod tests {
         let offences = found("DELETE FROM nodes WHERE id = :id;");
 
         assert!(offences.iter().any(|o| o.contains("all of `questions`")), "{offences:?}");
+    }
+
+    #[test]
+    fn a_walk_through_a_tenant_offends_where_less_is_asked_for() {
+        let asked = |tenant: &str| {
+            let text = format!(
+                "-- name: x\nSELECT claim FROM proofs WHERE ticket_id = :ticket AND {tenant} \
+                 ORDER BY n LIMIT 1;"
+            );
+            let (_dir, db) = fresh();
+            let one = statement::parse(&File::new("sql/x.sql", &text)).0.remove(0);
+            let steps = db.explain(&one.text).unwrap();
+            walks(&one, &steps, &Schema::of(&db)).len()
+        };
+
+        assert_eq!(asked("tenant_id = +:tenant"), 1);
+        assert_eq!(asked("+tenant_id = :tenant"), 0);
     }
 
     #[test]

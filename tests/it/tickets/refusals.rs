@@ -141,10 +141,15 @@ async fn a_project_that_is_not_ready_says_what_it_lacks() {
     caller.call("create_project", json!({ "name": "Bare", "confirm": true })).await;
 
     let args = json!({ "title": "Say hello", "project": "bare" });
-    let refusal = caller.refusal("dispatch_ticket", args).await;
+    let refusal = caller.refusal("dispatch_ticket", args.clone()).await;
 
     is(&refusal, ("PROJECT_NOT_READY", 409, "tool_error", 422, &[]));
     assert!(refusal.message.contains("repository"), "{refusal:?}");
+    let params = json!({ "name": "dispatch_ticket", "arguments": args });
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let said = caller.post("/mcp?errors=object", &call).await.body.to_string();
+    let page = said.find("/projects/bare/settings/repository");
+    assert!(page.unwrap() < said.find("assay project set BARE").unwrap(), "{said}");
 }
 
 #[tokio::test]

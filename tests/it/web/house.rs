@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use assay::accounts::Role;
+use assay::store::{Backup, note_backup};
 use http::StatusCode;
 use serde_json::json;
 
@@ -156,6 +157,60 @@ async fn the_server_says_how_it_stands_without_a_secret() {
     }
     let data = server.app.env().paths.data().display().to_string();
     assert!(page.contains(&data), "{page}");
+}
+
+#[tokio::test]
+async fn what_is_the_host_s_is_shown_to_the_team_that_runs_it_alone() {
+    let server = Server::start();
+    let acme = server.team("Acme", "ada@example.com", Role::Admin).await;
+    server.team("Other", "eve@example.com", Role::Owner).await;
+    server.dispatch(&acme, "Wait").await;
+    let (ada, eve) =
+        (server.signed_in("ada@example.com").await, server.signed_in("eve@example.com").await);
+    let data = server.app.env().paths.data().display().to_string();
+    let of_host = [&*data, "127.0.0.1:7171", "free of", "Memory", "Run node", "Write-ahead", "Git"];
+
+    let (shown, kept_back) = (ada.get("/system").await.body, eve.get("/system").await);
+
+    assert_eq!(kept_back.status, StatusCode::OK);
+    for fact in of_host.into_iter().filter(|fact| *fact != "Write-ahead") {
+        assert!(shown.contains(fact), "{fact}: {shown}");
+    }
+    for fact in of_host.into_iter().chain(["Acme", "acme"]) {
+        assert!(!kept_back.body.contains(fact), "{fact}: {}", kept_back.body);
+    }
+    for fact in [env!("CARGO_PKG_VERSION"), "The check of the whole file", "those who run it"] {
+        assert!(kept_back.body.contains(fact), "{fact}: {}", kept_back.body);
+    }
+}
+
+#[tokio::test]
+async fn the_system_page_tells_of_the_last_backup() {
+    let server = Server::start();
+    server.team("Acme", "ada@example.com", Role::Owner).await;
+    let ada = server.signed_in("ada@example.com").await;
+    let taken_at = server.clock.now();
+    let none = ada.get("/system").await.body;
+    assert!(none.contains("None was taken yet") && none.contains("assay backup DIR"), "{none}");
+    let backup = Backup {
+        taken_at,
+        folder: "/copies/<b>".into(),
+        bytes: 2_048,
+        took_ms: 1_500,
+        has_key: false,
+    };
+    server.write(move |tx| note_backup(tx, &backup)).await;
+    server.clock.advance(Duration::from_hours(3));
+
+    let page = ada.get("/system").await.body;
+
+    for said in ["The last one was taken 3 h ago", "without secrets.key", "/copies/&#60;b&#62;"] {
+        assert!(page.contains(said), "{said}: {page}");
+    }
+    assert!(!page.contains("assay backup DIR"), "{page}");
+    server.clock.advance(Duration::from_hours(24 * 8));
+    let old = ada.get("/system").await.body;
+    assert!(old.contains("8 d ago") && old.contains("assay backup DIR"), "{old}");
 }
 
 #[tokio::test]

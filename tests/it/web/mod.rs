@@ -3,10 +3,12 @@
 mod asking;
 mod board;
 mod doors;
+mod full;
 mod house;
 mod list;
 mod live;
 mod looks;
+mod metrics;
 mod pages;
 mod people;
 mod project_pages;
@@ -30,7 +32,7 @@ use assay::store::Tx;
 use assay::tools::{CallContext, Caller};
 use axum::Router;
 use axum::body::Body;
-use http::{HeaderMap, Method, Request, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
@@ -48,6 +50,10 @@ struct Server {
 
 impl Server {
     fn start() -> Self {
+        Self::start_as(|app| app)
+    }
+
+    fn start_as(change: impl FnOnce(App) -> App) -> Self {
         let data = tempfile::tempdir().unwrap();
         let clock = Clock::fake(Millis(1_785_333_600_000));
         let app = App::open(Opening {
@@ -61,7 +67,7 @@ impl Server {
             clock: clock.clone(),
             entropy: Entropy::seeded(1),
         });
-        let app = app.unwrap();
+        let app = change(app.unwrap());
         let stop = CancellationToken::new();
         let router = app.router(&stop);
         Self { app, router, clock, stop, _data: data }
@@ -135,6 +141,8 @@ struct Said {
     status: StatusCode,
     headers: HeaderMap,
     body: String,
+    /// Bytes of the body.
+    size: usize,
 }
 
 impl Said {
@@ -173,12 +181,19 @@ impl Browser {
             self.cookies.lock().unwrap().insert(name.to_owned(), value.to_owned());
         }
         let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap();
-        let body = String::from_utf8(bytes.to_vec()).unwrap();
-        Said { status: parts.status, headers: parts.headers, body }
+        let body = String::from_utf8_lossy(&bytes).into_owned();
+        Said { status: parts.status, headers: parts.headers, body, size: bytes.len() }
     }
 
     async fn get(&self, path: &str) -> Said {
         self.send(self.request(Method::GET, path, Body::empty())).await
+    }
+
+    /// Gets a page as a browser does that takes it compressed; its bytes say nothing as text.
+    async fn get_packed(&self, path: &str) -> Said {
+        let mut request = self.request(Method::GET, path, Body::empty());
+        request.headers_mut().insert(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
+        self.send(request).await
     }
 
     async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Said {

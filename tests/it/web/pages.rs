@@ -79,6 +79,32 @@ async fn every_asset_that_a_page_names_is_there() {
 }
 
 #[tokio::test]
+async fn files_and_pages_of_the_documentation_are_packed_and_pages_with_what_people_wrote_are_not()
+{
+    let server = Server::start();
+    server.team("Acme", "ada@example.com", Role::Owner).await;
+    let ada = server.signed_in("ada@example.com").await;
+    let login = server.browser().get("/login").await;
+    let style = login.body.split('"').find(|part| part.contains("/app.")).unwrap();
+
+    for (path, packed) in [
+        (style, true),
+        ("/docs/tools", true),
+        ("/docs/security", true),
+        ("/tickets?q=chosen", false),
+        ("/docs/no-such-page-chosen", false),
+        ("/", false),
+    ] {
+        let page = ada.get_packed(path).await;
+
+        let said = page.headers.get(header::CONTENT_ENCODING).map(|said| said.to_str().unwrap());
+        assert_eq!(said, packed.then_some("gzip"), "{path}");
+        let vary = page.headers.get_all(header::VARY).iter().any(|by| by == "accept-encoding");
+        assert_eq!(vary, packed, "{path}");
+    }
+}
+
+#[tokio::test]
 async fn an_absent_page_says_so_with_the_id_of_the_request() {
     let server = Server::start();
     server.team("Acme", "ada@example.com", Role::Owner).await;
@@ -154,8 +180,35 @@ async fn a_project_says_what_is_in_the_way() {
     let page = ada.get("/projects/acme-widgets").await.body;
 
     assert!(page.contains("One thing is in the way of tickets."), "{page}");
-    assert!(page.contains("To fix it:") && page.contains("/nowhere/acme-widgets"), "{page}");
+    let fix = page.split("class=\"small fix\"").nth(1).unwrap();
+    let (link, command) = (fix.find("/projects/acme-widgets/settings/repository"), fix.find("run"));
+    assert!(link.unwrap() < command.unwrap() && fix.contains("<code>assay project set"), "{fix}");
+    assert!(page.contains("/nowhere/acme-widgets"), "{page}");
     assert!(page.contains("make test") && page.contains("script does the work."), "{page}");
+}
+
+#[tokio::test]
+async fn a_new_team_is_led_to_pages_first_and_to_commands_where_it_likes() {
+    let server = Server::start();
+    server.team("Acme", "ada@example.com", Role::Owner).await;
+    let of_steps = |body: &str| {
+        body.split("class=\"steps card\"").nth(1).unwrap().split("</ol>").next().unwrap().to_owned()
+    };
+    let ada = server.signed_in("ada@example.com").await;
+    let steps = of_steps(&ada.get("/").await.body);
+    let keys = steps.find("href=\"/keys\"").unwrap();
+    let ask = steps.find("href=\"/tickets/new\"").unwrap();
+    assert!(keys < ask && ask < steps.find("Dispatch an Assay ticket").unwrap(), "{steps}");
+
+    let db = &server.app.env().db;
+    db.raw("DELETE FROM projects").unwrap();
+    let steps = of_steps(&ada.get("/").await.body);
+    let page = steps.find("href=\"/projects/new\"").unwrap();
+    assert!(page < steps.find("assay project create").unwrap(), "{steps}");
+
+    db.raw("UPDATE users SET role = 'member'").unwrap();
+    let steps = of_steps(&ada.get("/").await.body);
+    assert!(!steps.contains("/projects/new") && steps.contains("assay project create"), "{steps}");
 }
 
 #[tokio::test]

@@ -111,7 +111,11 @@ impl House {
             .spawn()
             .unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let first = lines.next().expect("the server says where it is").unwrap();
+        let Some(Ok(first)) = lines.next() else {
+            let log = self.log();
+            let end: Vec<&str> = log.lines().rev().take(20).collect();
+            panic!("the server did not start ({:?}), last line first: {end:#?}", child.wait());
+        };
         let address = first.rsplit("http://").next().unwrap().parse().unwrap();
         std::thread::spawn(move || lines.for_each(drop));
         *self.server.lock().unwrap() = Some((child, address));

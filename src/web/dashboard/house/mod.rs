@@ -108,6 +108,7 @@ pub(super) fn samples() -> Vec<(&'static str, String)> {
         ("job", render(&job::JobPage::sample())),
         ("audit", render(&audit::AuditPage::sample())),
         ("system", render(&system::SystemPage::sample())),
+        ("system_other", render(&system::SystemPage::sample_of_another_team())),
         ("account", render(&account::AccountPage::sample())),
         ("people", render(&people::PeoplePage::sample())),
         ("invited", render(&invited::InvitedPage::sample())),

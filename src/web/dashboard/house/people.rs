@@ -16,11 +16,15 @@ use crate::web::auth::Visitor;
 use crate::web::dashboard::login::wrong_with;
 use crate::web::dashboard::marks::Mark;
 use crate::web::dashboard::parts::{Choice, Moment, plain_word};
-use crate::web::dashboard::shell::{Did, Shell};
+use crate::web::dashboard::sheets::Sheets;
+use crate::web::dashboard::shell::Shell;
 use crate::web::fresh_keys::Made;
 use crate::web::page::{Page, PageWith, go_to};
 use crate::web::site::Site;
 use crate::web::trouble::Trouble;
+
+/// People who are listed at once.
+const PEOPLE_SHOWN: usize = 30;
 
 /// The people, the invitations, and a form for another.
 #[derive(Template)]
@@ -29,6 +33,7 @@ pub(super) struct PeoplePage {
     shell: Shell,
     fresh: Option<FreshLink>,
     people: Vec<PersonRow>,
+    sheets: Sheets,
     invited: Vec<InvitedRow>,
     form: InviteForm,
     roles: Vec<Choice>,
@@ -72,6 +77,16 @@ struct InviteForm {
     wrong: String,
 }
 
+/// What the page is asked for.
+#[derive(Deserialize)]
+pub(super) struct Asked {
+    #[serde(default)]
+    did: String,
+    /// Which part of the people, from 1.
+    #[serde(default)]
+    page: String,
+}
+
 /// The form as it is sent.
 #[derive(Deserialize)]
 pub(super) struct Invited {
@@ -107,10 +122,10 @@ pub(super) struct Standing {
 pub(super) async fn show(
     State(site): State<Site>,
     visitor: Visitor,
-    Query(Did { did }): Query<Did>,
+    Query(Asked { did, page }): Query<Asked>,
 ) -> Result<Page<PeoplePage>, Trouble> {
     visitor.demand_admin()?;
-    let mut page = load(&site, &visitor).await?;
+    let mut page = load(&site, &visitor, page.parse().unwrap_or(1)).await?;
     if did == "invited" {
         let made = site.fresh_links().take(&visitor.session().id, site.now());
         page.fresh = made.map(|made| FreshLink {
@@ -122,9 +137,9 @@ pub(super) async fn show(
     Ok(Page(page))
 }
 
-async fn load(site: &Site, visitor: &Visitor) -> Result<PeoplePage, Fault> {
+async fn load(site: &Site, visitor: &Visitor, page: usize) -> Result<PeoplePage, Fault> {
     let now = site.now();
-    visitor.read(site, move |read, visitor| PeoplePage::load(read, visitor, now)).await
+    visitor.read(site, move |read, visitor| PeoplePage::load(read, visitor, now, page)).await
 }
 
 /// `POST /people/invite`: makes a link and leads to the page that shows it, this once.
@@ -151,7 +166,7 @@ pub(super) async fn invite(
         }
         Err(fault) => {
             let form = InviteForm { email: sent.email, wrong: wrong_with(fault)? };
-            let page = load(&site, &visitor).await?;
+            let page = load(&site, &visitor, 1).await?;
             let roles = Choice::choose(page.roles, &sent.role);
             let page = PeoplePage { form, roles, ..page };
             Ok(PageWith(StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
@@ -250,15 +265,17 @@ fn roles(actor: &Actor, chosen: Role) -> Vec<Choice> {
 }
 
 impl PeoplePage {
-    fn load(read: &Read<'_>, visitor: &Visitor, now: Millis) -> Result<Self, Fault> {
+    fn load(read: &Read<'_>, visitor: &Visitor, now: Millis, page: usize) -> Result<Self, Fault> {
         let actor = visitor.actor();
         let own = visitor.login().user.id;
         let members = users::members(read, actor.tenant)?;
+        let (members, sheets) = Sheets::of(members, page, PEOPLE_SHOWN, "/people?");
         let invited = invitations::list(read, actor.tenant)?;
         Ok(Self {
             shell: Shell::load(read, visitor, "/people")?.still(),
             fresh: None,
             people: members.iter().map(|one| PersonRow::of(one, actor, own, now)).collect(),
+            sheets,
             invited: invited.iter().map(|one| InvitedRow::of(one, actor, now)).collect(),
             form: InviteForm::default(),
             roles: roles(actor, Role::Member),
@@ -325,6 +342,7 @@ impl PeoplePage {
                 person("ada", "Ada Builder", true, true),
                 person("ben", "Ben Reader", false, false),
             ],
+            sheets: Sheets::default(),
             invited: vec![InvitedRow {
                 email: "cy@example.com".to_owned(),
                 role: "Member".to_owned(),

@@ -278,14 +278,20 @@ fn short(commit: &CommitId) -> String {
 
 impl Check {
     fn of(state: &'static str, found: &Finding) -> Self {
-        let (name, section) = match found.code {
-            Amiss::NoRepository | Amiss::RepositoryUnusable => ("Repository", "repository"),
-            Amiss::CheckoutDirty => ("Checkout", ""),
-            Amiss::NoAgent | Amiss::AgentNotFound => ("Agent", "agents"),
-            Amiss::NoVerifyCommand => ("Verify commands", "verify"),
+        let name = match found.code {
+            Amiss::NoRepository | Amiss::RepositoryUnusable => "Repository",
+            Amiss::CheckoutDirty => "Checkout",
+            Amiss::NoAgent | Amiss::AgentNotFound => "Agent",
+            Amiss::NoVerifyCommand => "Verify commands",
         };
         let (said, fix) = (found.message.clone(), found.fix.clone());
+        let section = found.code.section().unwrap_or_default();
         Self { mark: Mark::health(state), name, said, fix, section }
+    }
+
+    /// Whether the fix is a command, as the other way beside a page.
+    fn is_command(&self) -> bool {
+        self.fix.starts_with("assay ")
     }
 
     fn fine(name: &'static str, said: String) -> Self {

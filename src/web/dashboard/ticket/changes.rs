@@ -22,6 +22,8 @@ use crate::web::page::{Page, in_query};
 use crate::web::site::Site;
 use crate::web::trouble::Trouble;
 
+/// What is said where there is nothing to compare any more.
+const GONE: &str = "The branch is not in the repository any more.";
 /// How much of git's text is read, in bytes.
 const TEXT_MAX: usize = 256 << 10;
 /// Files that a page names.
@@ -86,7 +88,8 @@ pub(in crate::web::dashboard) struct Asked {
 
 /// Two commits and what lies between them.
 struct Compared {
-    base: CommitId,
+    /// As git takes it.
+    base: String,
     tip: CommitId,
     said: String,
 }
@@ -140,17 +143,29 @@ async fn fill(
     let id = project.id.to_string();
     let repository = Repository::open(site.git(), &location, site.mirrors(), &id).await?;
     let Some(compared) = compare(&repository, ticket).await? else {
-        "The branch is not in the repository any more.".clone_into(&mut page.nothing);
+        GONE.clone_into(&mut page.nothing);
         return Ok(());
     };
-    let summary = diff::summary(&repository, &compared.base, &compared.tip).await?;
+    let (base, tip) = (&compared.base, &compared.tip);
+    let asked = match file {
+        "" => diff::whole(&repository, base, tip, TEXT_MAX).await,
+        _ => diff::summary(&repository, base, tip).await.map(|summary| (summary, String::new())),
+    };
+    // Whether a landed commit and the one below it are there is asked only if git missed one.
+    let may_be_gone = asked.is_err() && ticket.commit_sha.is_some();
+    if may_be_gone && diff::parent(&repository, tip).await?.is_none() {
+        GONE.clone_into(&mut page.nothing);
+        return Ok(());
+    }
+    let (summary, mut text) = asked?;
     let chosen = summary.files.iter().find(|one| one.path == file);
     if chosen.is_none() && !file.is_empty() {
         return Err(Fault::new(Code::NotFound, "The ticket changes no file of that name."));
     }
-    let paths: Vec<&str> = chosen.map(paths_of).unwrap_or_default();
-    let (text, _) =
-        diff::text(&repository, &compared.base, &compared.tip, &paths, TEXT_MAX).await?;
+    if let Some(chosen) = chosen {
+        let paths = paths_of(chosen);
+        (text, _) = diff::text(&repository, base, tip, &paths, TEXT_MAX).await?;
+    }
     page.take(&compared, &summary, chosen, &text::printable(&redact(&text)));
     Ok(())
 }
@@ -165,9 +180,8 @@ fn paths_of(change: &FileChange) -> Vec<&str> {
 async fn compare(repository: &Repository, ticket: &Ticket) -> Result<Option<Compared>, Fault> {
     let base_name = ticket.base_branch.as_deref().unwrap_or("the base branch");
     if let Some(commit) = ticket.commit_sha.as_deref().and_then(CommitId::parse) {
-        let Some(base) = diff::parent(repository, &commit).await? else { return Ok(None) };
         let said = format!("Landed on {base_name} as {}.", commit.short());
-        return Ok(Some(Compared { base, tip: commit, said }));
+        return Ok(Some(Compared { base: diff::parent_of(&commit), tip: commit, said }));
     }
     let Some(branch) = ticket.branch.as_deref().and_then(|name| BranchName::parse(name).ok())
     else {
@@ -182,7 +196,7 @@ async fn compare(repository: &Repository, ticket: &Ticket) -> Result<Option<Comp
         None => begun,
     };
     let said = format!("{branch} at {}, beside {base_name}.", tip.short());
-    Ok(base.map(|base| Compared { base, tip, said }))
+    Ok(base.map(|base| Compared { base: base.to_string(), tip, said }))
 }
 
 impl ChangesPage {
@@ -313,7 +327,7 @@ impl ChangesPage {
         page.nothing = String::new();
         let id = |digit: &str| CommitId::parse(&digit.repeat(40)).unwrap();
         let said = "assay/acme-42 at 1111111, beside main.".to_owned();
-        let compared = Compared { base: id("0"), tip: id("1"), said };
+        let compared = Compared { base: "0".repeat(40), tip: id("1"), said };
         page.take(&compared, &summary, None, text);
         page
     }

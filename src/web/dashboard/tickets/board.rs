@@ -2,6 +2,7 @@
 
 use super::asked::{Asked, Wanted};
 use super::names::Names;
+use crate::base::text::cut;
 use crate::base::{Fault, Millis};
 use crate::store::Read;
 use crate::tickets::browse::{self, Filter, Found, Sort};
@@ -13,7 +14,9 @@ use crate::web::dashboard::parts::{Moment, ticket_href};
 use crate::web::humane;
 
 /// Cards of a column.
-const CARDS: usize = 20;
+const CARDS: usize = 16;
+/// Characters of a title on a card.
+const TITLE_CHARS: usize = 120;
 
 /// A column.
 pub(super) struct Column {
@@ -96,7 +99,7 @@ impl Card {
             mark: Mark::status(ticket.status.word()),
             reference: ticket.reference(),
             href: ticket_href(ticket),
-            title: ticket.title.clone(),
+            title: cut(&ticket.title, TITLE_CHARS),
             project: names.of(ticket.project).to_owned(),
             pips: Pips::of_nodes(&nodes),
             age: Moment::at(ticket.created_at, now),
