@@ -2,6 +2,7 @@
 //! that knows their form, so no title or name can make another one.
 
 use std::error::Error as _;
+use std::io;
 use std::time::Duration;
 
 use lettre::message::header::{ContentType, HeaderName, HeaderValue};
@@ -11,6 +12,7 @@ use lettre::transport::smtp::authentication::{Credentials, Mechanism};
 use lettre::transport::smtp::client::{AsyncSmtpConnection, TlsParameters};
 use lettre::transport::smtp::extension::ClientId;
 use lettre::transport::smtp::response::Response;
+use rustls::CertificateError;
 
 use crate::base::mail_server::{Cover, MailServer};
 use crate::base::{MailId, Millis};
@@ -116,9 +118,42 @@ fn said(response: &Response) -> String {
 
 /// Why a mail was not taken.
 fn in_words(error: &Error) -> String {
+    if let Some(said) = distrust(error) {
+        return said;
+    }
     let cause = error.source().map(ToString::to_string).unwrap_or_default();
     match error.status() {
         Some(code) => format!("The mail server said {code} {cause}"),
         None => format!("The mail server cannot be told: {error}."),
+    }
+}
+
+/// Why the server is not believed to be who it should be, where that is the trouble.
+fn distrust(error: &Error) -> Option<String> {
+    let mut cause = error.source();
+    while let Some(one) = cause {
+        let inner = one.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        let found = inner.and_then(|inner| inner.downcast_ref()).or_else(|| one.downcast_ref());
+        if let Some(rustls::Error::InvalidCertificate(why)) = found {
+            return Some(in_words_of_certificate(why));
+        }
+        cause = one.source();
+    }
+    None
+}
+
+fn in_words_of_certificate(why: &CertificateError) -> String {
+    match why {
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+            format!("The mail server's certificate is for another name: {why}.")
+        }
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+            format!("The mail server's certificate has expired: {why}.")
+        }
+        _ => format!(
+            "The mail server's certificate is not trusted: {why}. Where an authority of your own \
+             vouches for it, add that one's certificate to those of the system, or name a file \
+             of all that you trust in the variable SSL_CERT_FILE, for the server too."
+        ),
     }
 }

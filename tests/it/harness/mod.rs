@@ -1,6 +1,7 @@
 //! The whole program as its callers meet it: opened on a directory of its own, served over real
 //! HTTP on loopback, gone with the test.
 
+mod authority;
 mod caller;
 mod golden_text;
 mod postbox;
@@ -21,9 +22,10 @@ use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use authority::Authority;
 pub(crate) use caller::{Caller, Refusal};
 pub(crate) use golden_text::placed;
-pub(crate) use postbox::{Manner, Postbox};
+pub(crate) use postbox::{Covered, Manner, Postbox};
 pub(crate) use receiver::{Answer, Heard, Receiver};
 pub(crate) use tenant::{Tenant, script};
 

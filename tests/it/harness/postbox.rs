@@ -1,11 +1,12 @@
 //! Somebody on loopback who takes mails over SMTP, and may refuse, hang or go away as anybody does.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use assay::base::MailServer;
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 /// A mail as it came.
 #[derive(Debug, Clone)]
@@ -40,6 +41,17 @@ pub(crate) enum Manner {
     Drops,
 }
 
+/// How what is said is kept from others.
+#[derive(Clone)]
+pub(crate) enum Covered {
+    /// Not at all.
+    No,
+    /// By TLS from the first byte.
+    AtOnce(Arc<ServerConfig>),
+    /// By TLS once the other asks for it. Nothing but that is done before.
+    OnceAsked(Arc<ServerConfig>),
+}
+
 type Rule = dyn Fn(usize) -> Manner + Send + Sync;
 
 /// Somebody who takes mails.
@@ -57,6 +69,15 @@ impl Postbox {
 
     /// One who treats the connection of each number, the first is 0, as the rule says.
     pub(crate) fn treating(rule: impl Fn(usize) -> Manner + Send + Sync + 'static) -> Self {
+        Self::with(Covered::No, rule)
+    }
+
+    /// One who takes everything behind TLS.
+    pub(crate) fn covered(covered: Covered) -> Self {
+        Self::with(covered, |_| Manner::Takes)
+    }
+
+    fn with(covered: Covered, rule: impl Fn(usize) -> Manner + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let posted = Arc::<Mutex<Vec<Posted>>>::default();
@@ -69,9 +90,9 @@ impl Postbox {
                     *count += 1;
                     *count - 1
                 };
-                let (all, manner) = (all.clone(), rule(number));
+                let (all, manner, covered) = (all.clone(), rule(number), covered.clone());
                 // Whoever hangs up in the middle has said what there was.
-                std::thread::spawn(move || drop(talk(stream, manner, &all)));
+                std::thread::spawn(move || drop(meet(stream, &covered, manner, &all)));
             }
         });
         Self { address, posted, calls }
@@ -92,22 +113,77 @@ impl Postbox {
         self.posted.lock().unwrap().clone()
     }
 
+    /// Its port, at every address of this machine's own.
+    pub(crate) fn port(&self) -> u16 {
+        self.address.port()
+    }
+
     /// How many connections there were.
     pub(crate) fn calls(&self) -> usize {
         *self.calls.lock().unwrap()
     }
 }
 
-fn talk(stream: TcpStream, manner: Manner, all: &Mutex<Vec<Posted>>) -> std::io::Result<()> {
-    let (mut reader, mut out) = (BufReader::new(stream.try_clone()?), stream);
+/// A conversation from its first byte.
+fn meet(
+    mut stream: TcpStream,
+    covered: &Covered,
+    manner: Manner,
+    all: &Mutex<Vec<Posted>>,
+) -> std::io::Result<()> {
     match manner {
         Manner::Drops => return Ok(()),
         Manner::Hangs => {
-            std::io::copy(&mut reader, &mut std::io::sink())?;
+            std::io::copy(&mut stream, &mut std::io::sink())?;
             return Ok(());
         }
-        Manner::Takes | Manner::Says(_) => out.write_all(b"220 postbox\r\n")?,
+        Manner::Takes | Manner::Says(_) => {}
     }
+    let behind = |config: &Arc<ServerConfig>, stream| {
+        let connection = ServerConnection::new(config.clone()).map_err(std::io::Error::other)?;
+        Ok::<_, std::io::Error>(StreamOwned::new(connection, stream))
+    };
+    const HELLO: &[u8] = b"220 postbox\r\n";
+    match covered {
+        Covered::No => {
+            stream.write_all(HELLO)?;
+            talk(stream, manner, all)
+        }
+        Covered::AtOnce(config) => {
+            let mut stream = behind(config, stream)?;
+            stream.write_all(HELLO)?;
+            talk(stream, manner, all)
+        }
+        Covered::OnceAsked(config) => {
+            stream.write_all(HELLO)?;
+            if wants_cover(&stream)? { talk(behind(config, stream)?, manner, all) } else { Ok(()) }
+        }
+    }
+}
+
+/// Hears no more than a greeting before TLS is asked for.
+fn wants_cover(mut stream: &TcpStream) -> std::io::Result<bool> {
+    for line in BufReader::new(stream.try_clone()?).lines() {
+        match line?.to_uppercase().as_str() {
+            "STARTTLS" => {
+                stream.write_all(b"220 Go on\r\n")?;
+                return Ok(true);
+            }
+            hello if hello.starts_with("EHLO") => {
+                stream.write_all(b"250-postbox\r\n250 STARTTLS\r\n")?;
+            }
+            _ => break,
+        }
+    }
+    Ok(false)
+}
+
+fn talk(
+    stream: impl Read + Write,
+    manner: Manner,
+    all: &Mutex<Vec<Posted>>,
+) -> std::io::Result<()> {
+    let mut reader = BufReader::new(stream);
     let mut to = Vec::new();
     loop {
         let mut line = String::new();
@@ -123,18 +199,18 @@ fn talk(stream: TcpStream, manner: Manner, all: &Mutex<Vec<Posted>>) -> std::io:
                 "250 Fine\r\n".to_owned()
             }
             ("DATA", _) => {
-                out.write_all(b"354 Go on\r\n")?;
+                reader.get_mut().write_all(b"354 Go on\r\n")?;
                 let mail = read_mail(&mut reader, std::mem::take(&mut to))?;
                 all.lock().unwrap().push(mail);
                 "250 Taken as 4711\r\n".to_owned()
             }
             ("QUIT", _) => {
-                out.write_all(b"221 Bye\r\n")?;
+                reader.get_mut().write_all(b"221 Bye\r\n")?;
                 return Ok(());
             }
             _ => "250 Fine\r\n".to_owned(),
         };
-        out.write_all(said.as_bytes())?;
+        reader.get_mut().write_all(said.as_bytes())?;
     }
 }
 

@@ -3,6 +3,7 @@
 mod forms;
 mod mails;
 mod receivers;
+mod tls;
 mod webhooks;
 
 use assay::base::{Fault, Id, MessageId, ProjectId, Secret, TenantId, WebhookId};
