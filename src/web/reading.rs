@@ -203,6 +203,27 @@ mod tests {
         assert_eq!(stalled.next().await.unwrap_err().code, Code::BadRequest);
     }
 
+    #[tokio::test]
+    async fn a_body_that_trickles_has_its_time_in_all_and_no_more() {
+        let trickle = stream::unfold((), |()| async {
+            tokio::time::sleep(PATIENCE / 10).await;
+            Some((Ok::<_, Infallible>(Bytes::from_static(b"x")), ()))
+        });
+        let body = Body::from_stream(trickle);
+        let mut pieces = Pieces::open(&HeaderMap::new(), body, 1_000, PATIENCE).unwrap();
+
+        let mut came = 0;
+        let fault = loop {
+            match pieces.next().await {
+                Ok(_) => came += 1,
+                Err(fault) => break fault,
+            }
+        };
+
+        assert!(fault.message.contains("did not arrive in time"), "{fault}");
+        assert!((1..11).contains(&came), "{came}");
+    }
+
     #[test]
     fn a_body_of_unknown_length_counts_as_large() {
         let with = |name: &'static str, value: &'static str| {

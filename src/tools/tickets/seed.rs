@@ -10,8 +10,8 @@ pub(super) fn name(said: &str) -> Result<BranchName, Fault> {
     BranchName::parse(said).map_err(|why| refused(&format!("is no branch name: {why}"), why))
 }
 
-/// Demands that the project's repository has the branch. A mirror that lacks it is brought up to
-/// its remote first.
+/// Demands that the project's repository has the branch. A mirror is brought up to its remote
+/// first; while that does not answer, what the mirror has counts.
 pub(super) async fn check(cx: &Cx, project: &Project, branch: &BranchName) -> Result<(), Fault> {
     match is_there(cx, project, branch).await {
         Ok(true) => Ok(()),
@@ -32,11 +32,11 @@ async fn is_there(cx: &Cx, project: &Project, branch: &BranchName) -> Result<boo
     let Some(location) = project.location() else { return Ok(true) };
     let (mirrors, id) = (&cx.premises().mirrors, project.id.to_string());
     let repository = Repository::open(cx.git(), &location, mirrors, &id).await?;
+    let refreshed = repository.refresh().await;
     if repository.any_branch(branch).await?.is_some() {
         return Ok(true);
     }
-    repository.refresh().await?;
-    Ok(repository.any_branch(branch).await?.is_some())
+    refreshed.map(|()| false)
 }
 
 fn refused(said: &str, why: &str) -> Fault {

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use assay::base::Code;
 use serde_json::json;
 
 use super::stage::{ADDS_A_FILE, Digest, Stage};
@@ -153,6 +154,82 @@ async fn a_remote_that_refuses_the_push_fails_with_its_words() {
     stage.call("cancel_ticket", json!({ "ticket": ticket })).await;
     let digest = stage.until(&ticket, "cancelled").await;
     assert!(stage.digest(digest.name()).await.0["salvageNote"].is_string());
+}
+
+/// A stage on a remote, of which the mirror is made already, and a person's clone of it.
+async fn mirrored() -> Stage {
+    let script = "if is implement; then cat half-*.txt >whole-$ASSAY_TICKET.txt; fi";
+    let stage = Stage::with(script, |_, location| {
+        let bare = location.replace("/person", "/bare.git");
+        run_in(location.as_ref(), &["clone", "--quiet", "--bare", ".", &bare]);
+        run_in(location.as_ref(), &["remote", "add", "origin", &bare]);
+        run_in(location.as_ref(), &["branch", "early"]);
+        run_in(location.as_ref(), &["push", "--quiet", "origin", "early"]);
+        *location = format!("file://{bare}");
+    })
+    .await;
+    let first = stage.call("dispatch_ticket", seeded("First", "early")).await;
+    let first = first["ticket"]["ticketRef"].as_str().unwrap().to_owned();
+    stage.until(&first, "failed").await;
+    stage
+}
+
+/// Moves a branch on in the person's repository and pushes it.
+fn push(stage: &Stage, branch: &str, text: &str) {
+    stage.git(&["switch", "--quiet", "-C", branch]);
+    fs::write(stage.person().join(format!("half-{branch}.txt")), text).unwrap();
+    stage.git(&["add", "--all"]);
+    stage.git(&["commit", "--quiet", "--message=Half"]);
+    stage.git(&["push", "--quiet", "origin", branch]);
+}
+
+fn seeded(title: &str, branch: &str) -> serde_json::Value {
+    json!({ "title": title, "preset": "trivial", "pass_profile": "minimal",
+        "seed_from_ref": branch, "override_duplicate": true })
+}
+
+#[tokio::test]
+async fn a_ticket_starts_from_a_remote_s_branch_as_it_is_there_now() {
+    let stage = mirrored().await;
+    push(&stage, "newer", "of a branch that the mirror lacks\n");
+    stage.git(&["switch", "--quiet", "main"]);
+    push(&stage, "early", "of one that moved on\n");
+
+    for (branch, expected) in
+        [("newer", "of a branch that the mirror lacks"), ("early", "of one that moved on")]
+    {
+        let filed = stage.call("dispatch_ticket", seeded("Finish it", branch)).await;
+        let named = filed["ticket"]["ticketRef"].as_str().unwrap();
+        stage.until(named, "succeeded").await;
+
+        let whole = format!("main:whole-{named}.txt");
+        assert_eq!(run_in(&stage.path("bare.git"), &["show", &whole]), expected);
+    }
+    stage.close().await;
+}
+
+#[tokio::test]
+async fn a_branch_that_a_remote_has_not_or_that_cannot_be_asked_for_files_nothing() {
+    let stage = mirrored().await;
+    stage.git(&["push", "--quiet", "origin", "--delete", "early"]);
+    let filed = || stage.column("SELECT count(*) || '' FROM tickets");
+    let before = filed();
+
+    let gone = stage.try_call("dispatch_ticket", seeded("It is gone", "early")).await;
+    let never = stage.try_call("dispatch_ticket", seeded("It never was", "never")).await;
+    fs::rename(stage.path("bare.git"), stage.path("elsewhere.git")).unwrap();
+    let away = stage.try_call("dispatch_ticket", seeded("Nobody answers", "other")).await;
+    fs::rename(stage.path("elsewhere.git"), stage.path("bare.git")).unwrap();
+
+    for refusal in [gone, never] {
+        let fault = refusal.unwrap_err();
+        assert_eq!(fault.code, Code::InvalidSeedFromRef, "{fault}");
+    }
+    let fault = away.unwrap_err();
+    assert_eq!(fault.code, Code::Upstream, "{fault}");
+    assert!(fault.message.contains("cannot be looked for"), "{fault}");
+    assert!(fault.message.contains("bare.git"), "{fault}");
+    assert_eq!(filed(), before);
 }
 
 fn set_mode(path: &str, mode: u32) {

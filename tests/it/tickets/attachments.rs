@@ -5,6 +5,8 @@ use std::time::Duration;
 use assay::accounts::KeyScope;
 use assay::store::Hash;
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 use super::still;
 use crate::golden;
@@ -274,4 +276,54 @@ async fn files_that_no_ticket_has_go_after_a_day() {
     let blobs = env.uploads.blobs();
     assert_eq!(blobs.get(Hash::of(b"lost")).unwrap(), None);
     assert!(blobs.get(Hash::of(b"%PDF-")).unwrap().is_some(), "another ticket has the same bytes");
+}
+
+/// The head of an upload of so many bytes, and the connection that it went over.
+async fn begun(url: &str, size: usize) -> TcpStream {
+    let (_, rest) = url.split_once("http://").unwrap();
+    let (host, path) = rest.split_once('/').unwrap();
+    let mut stream = TcpStream::connect(host).await.unwrap();
+    stream.set_nodelay(true).unwrap();
+    let head = format!(
+        "PUT /{path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: {PDF}\r\n\
+         Content-Length: {size}\r\nConnection: close\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    stream
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upload_that_trickles_keeps_nobody_waiting_and_one_that_breaks_off_leaves_nothing() {
+    const SIZE: usize = 300;
+    let app = TestApp::start().await;
+    let tenant = app.tenant("Acme").await;
+    tenant.project("Acme Widgets", "ACME").await;
+    let caller = tenant.key(KeyScope::McpFull).await;
+    let minted = mint(&caller, "brief.pdf", SIZE).await;
+    let half = || std::fs::read_dir(app.app.env().paths.uploads().join("half-written")).unwrap();
+
+    let mut broken = begun(url(&minted), SIZE).await;
+    broken.write_all(b"%PDF-").await.unwrap();
+    let mut slow = begun(url(&minted), SIZE).await;
+    let mut filed = Vec::new();
+    for n in 0..SIZE {
+        slow.write_all(b"x").await.unwrap();
+        if n % 100 == 50 {
+            filed.push(
+                caller.dispatch(json!({ "title": format!("Say {n}"), "project": "ACME" })).await,
+            );
+        }
+    }
+    let mut said = String::new();
+    slow.read_to_string(&mut said).await.unwrap();
+    drop(broken);
+    while half().count() > 0 {
+        tokio::task::yield_now().await;
+    }
+    let again = caller.put(url(&minted), PDF, &[b'x'; SIZE]).await;
+
+    assert!(said.starts_with("HTTP/1.1 200"), "{said}");
+    assert!(said.contains(&Hash::of(&[b'x'; SIZE]).to_string()), "{said}");
+    assert_eq!((filed.len(), again.status), (3, 200));
+    assert_eq!(app.column("SELECT count(*) || '' FROM attachments WHERE hash IS NOT NULL"), ["1"]);
 }
