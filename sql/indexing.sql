@@ -34,6 +34,14 @@ INSERT INTO ticket_search (rowid, title, description, ref, owner, place)
 SELECT n, title, description, ref, owner, place FROM ticket_texts
 WHERE  n > :after AND n <= :upto;
 
+-- name: fill_days
+-- cross-tenant: numbers of tickets by their day; nothing of a ticket
+INSERT INTO ticket_days (day, first_n, last_n)
+SELECT created_at / 86400000, min(n), max(n) FROM tickets
+WHERE  n > :after AND n <= :upto GROUP BY 1
+ON CONFLICT (day) DO UPDATE
+SET    first_n = min(first_n, excluded.first_n), last_n = max(last_n, excluded.last_n);
+
 -- name: reach
 -- cross-tenant: how far the indexes reach
 UPDATE ticket_index SET upto = :upto WHERE one = 1;

@@ -192,8 +192,9 @@ UPDATE tickets SET branch = :branch, base_branch = :base_branch, base_commit = :
 WHERE  tenant_id = :tenant AND id = :id;
 
 -- name: finish
+-- Never before it was filed, wherever the clock was set meanwhile: searches count on that.
 UPDATE tickets
-SET    status = :status, graph_status = :graph, completed_at = :now,
+SET    status = :status, graph_status = :graph, completed_at = max(:now, created_at),
        failure_reason = :failure_reason, completion_summary = :completion_summary,
        lost_parent_id = :lost_parent, held_for = NULL
 WHERE  tenant_id = :tenant AND id = :id

@@ -320,7 +320,18 @@ CREATE TABLE ticket_prints (
     k5        INTEGER NOT NULL
 ) STRICT;
 
--- How far ticket_keys and ticket_search reach: the newest ticket that is in them. One row.
+-- The first and the last ticket that was filed on each day, of any tenant, so that a search by
+-- dates goes through the tickets of its days. Days are counted from 1970 on. The clock may have
+-- been set back: then days have tickets in common.
+CREATE TABLE ticket_days (
+    day     INTEGER PRIMARY KEY,
+    first_n INTEGER NOT NULL REFERENCES tickets (n),
+    last_n  INTEGER NOT NULL REFERENCES tickets (n),
+    CHECK (first_n <= last_n)
+) STRICT;
+
+-- How far ticket_keys, ticket_search and ticket_days reach: the newest ticket that is in them. One
+-- row.
 CREATE TABLE ticket_index (
     one  INTEGER PRIMARY KEY CHECK (one = 1),
     upto INTEGER NOT NULL CHECK (upto >= 0)

@@ -1,6 +1,7 @@
 //! The two indexes of tickets by their words: of keys, by which briefs that ask for the same are
-//! found, and of words, for searching. A ticket touches many pages of them, so they are filled for
-//! many tickets at once; until then a ticket's keys stand in a row of its own.
+//! found, and of words, for searching; and the one of their days. A ticket touches many pages of
+//! them, so they are filled for many tickets at once; until then a ticket's keys stand in a row of
+//! its own.
 
 use super::similarity::KEYS;
 use crate::base::{Fault, TenantId};
@@ -62,5 +63,6 @@ pub fn fill(tx: &mut Tx<'_>) -> Result<(), Fault> {
     let span = params! { ":after": after, ":upto": upto };
     tx.run(sql!("indexing.sql", "fill_keys"), span)?;
     tx.run(sql!("indexing.sql", "fill_search"), span)?;
+    tx.run(sql!("indexing.sql", "fill_days"), span)?;
     tx.run_one(sql!("indexing.sql", "reach"), params! { ":upto": upto })
 }

@@ -99,8 +99,12 @@ impl House {
 
     /// Opens the database beside whatever else runs.
     pub(crate) fn db(&self) -> anyhow::Result<Db> {
-        let (clock, entropy) = (Clock::system(), Entropy::system());
-        Db::open(&self.data(), clock, entropy, Bus::default()).map_err(said)
+        self.db_at(Clock::system())
+    }
+
+    /// The same, by another clock.
+    pub(crate) fn db_at(&self, clock: Clock) -> anyhow::Result<Db> {
+        Db::open(&self.data(), clock, Entropy::system(), Bus::default()).map_err(said)
     }
 
     /// Adds `count` finished tickets, with all that belongs to them where `whole`: copies of
@@ -194,7 +198,7 @@ impl House {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it maps an error")]
-fn said(fault: Fault) -> anyhow::Error {
+pub(crate) fn said(fault: Fault) -> anyhow::Error {
     anyhow::anyhow!("{fault:?}")
 }
 

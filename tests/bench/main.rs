@@ -2,6 +2,7 @@
 //! share the machine's mood. `tests/bench/run` builds what is needed and calls it.
 
 mod doors;
+mod finding;
 mod house;
 mod load;
 mod pages;
@@ -97,6 +98,7 @@ fn measure(bench: &Bench, rows: &mut Vec<Row>) -> anyhow::Result<()> {
         doors::measure(bench, rows).await?;
         doors::lists(bench, rows).await?;
         writes::dispatches(bench, rows).await?;
+        finding::measure(bench, rows).await?;
         pages::measure(bench, rows).await?;
         pages::tour(bench, rows).await
     })?;

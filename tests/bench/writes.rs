@@ -64,19 +64,24 @@ pub(crate) async fn dispatches(bench: &Bench, rows: &mut Vec<Row>) -> anyhow::Re
 /// Briefs of one run, filed one after the other, and again from the first where they run out.
 const BRIEFS: usize = 20_000;
 
-/// The arguments of a call: a title of 6 words and a description of 4 sentences, all of words of
-/// its own. One that comes again is filed all the same, so that every call did all the work.
+/// The arguments of a call. A brief that comes again is filed all the same, so that every call did
+/// all the work.
 fn brief(n: usize) -> String {
-    let mut state = n as u64;
+    let (title, sentences) = text(n as u64);
+    json!({ "title": title, "project": "ACME", "description": sentences.join(" "),
+            "override_duplicate": true })
+    .to_string()
+}
+
+/// A brief: a title of 6 words and a description of 4 sentences, all of words of its own.
+pub(crate) fn text(n: u64) -> (String, Vec<String>) {
+    let mut state = n;
     let mut words = |count: usize| {
         let words: Vec<String> = (0..count).map(|_| word(&mut state)).collect();
         words.join(" ")
     };
     let title = words(6);
-    let sentences: Vec<String> = (0..4).map(|_| format!("{}.", words(11))).collect();
-    json!({ "title": title, "project": "ACME", "description": sentences.join(" "),
-            "override_duplicate": true })
-    .to_string()
+    (title, (0..4).map(|_| format!("{}.", words(11))).collect())
 }
 
 /// One of 8,000 words, as a generator of random numbers (`SplitMix64`) has it.

@@ -209,6 +209,8 @@ VALUES (-7, 1, x'00000000000000000000000000000001');
 INSERT INTO ticket_prints (ticket_n, tenant_id, k0, k1, k2, k3, k4, k5)
 VALUES (1, x'00000000000000000000000000000001', -7, 1, 2, 3, 4, 5);
 
+INSERT INTO ticket_days (day, first_n, last_n) VALUES (0, 1, 2);
+
 UPDATE ticket_index SET upto = 2;
 
 INSERT INTO chains (root_id, tenant_id, title, description) VALUES (

@@ -476,6 +476,13 @@ CREATE TABLE ticket_counts (
     PRIMARY KEY (tenant_id, status)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE ticket_days (
+    day     INTEGER PRIMARY KEY,
+    first_n INTEGER NOT NULL REFERENCES tickets (n),
+    last_n  INTEGER NOT NULL REFERENCES tickets (n),
+    CHECK (first_n <= last_n)
+) STRICT;
+
 CREATE TABLE ticket_dependencies (
     ticket_id BLOB NOT NULL REFERENCES tickets (id),
     parent_id BLOB NOT NULL REFERENCES tickets (id),

@@ -1,6 +1,7 @@
 //! `search_tickets`: by words, by dates, a page at a time.
 
 use assay::accounts::KeyScope;
+use assay::base::Millis;
 use serde_json::{Value, json};
 
 use super::{still, titled};
@@ -162,4 +163,80 @@ async fn a_limited_key_and_another_tenant_find_what_is_theirs() {
     assert_eq!(refs(&stranger, hello).await, Vec::<String>::new());
     let beyond = limited.refusal("search_tickets", json!({ "project_id": far })).await;
     assert_eq!(beyond.code, "FORBIDDEN");
+}
+
+/// Tickets of many days, some of them filed after the clock was set back, and how they ended.
+async fn many_of_many_days(app: &TestApp, caller: &Caller) {
+    let clock = &app.app.env().clock;
+    for batch in 0..24 {
+        let tickets: Vec<Value> = (0..50)
+            .map(|n| json!({ "name": format!("t{n}"), "title": format!("Say {batch} {n}") }))
+            .collect();
+        caller
+            .call("dispatch_ticket_graph", json!({ "project": "ACME", "tickets": tickets }))
+            .await;
+        match batch {
+            9 => clock.set_back(std::time::Duration::from_hours(100)),
+            _ => clock.advance(std::time::Duration::from_hours(13)),
+        }
+    }
+    app.raw(
+        "UPDATE tickets SET status = CASE WHEN n % 9 = 0 THEN 'failed' ELSE 'succeeded' END,
+             completed_at = created_at + 3600000 * (n % 30) WHERE n % 40 <> 7 AND n <= 1180",
+    );
+}
+
+#[tokio::test]
+async fn few_and_many_are_found_by_status_and_dates_wherever_they_stand() {
+    let (app, caller) = still().await;
+    many_of_many_days(&app, &caller).await;
+    let (day, then) = ("2026-07-31", "2026-08-03T10:00:00Z");
+    let cases = [
+        (json!({}), "1"),
+        (json!({ "status": "queued" }), "status = 'queued'"),
+        (json!({ "status": "succeeded" }), "status = 'succeeded'"),
+        (
+            json!({ "status": "failed", "query": "say 2" }),
+            "status = 'failed' AND title || ' ' GLOB '* 2 *'",
+        ),
+        (json!({ "created_from": day }), "created_at >= :day"),
+        (json!({ "created_before": then }), "created_at < :then"),
+        (
+            json!({ "created_from": day, "created_before": then }),
+            "created_at BETWEEN :day AND :end",
+        ),
+        (json!({ "created_from": "2027-01-01" }), "0"),
+        (json!({ "created_before": "2020-01-01", "status": "queued" }), "0"),
+        (json!({ "completed_from": day }), "completed_at >= :day"),
+        (json!({ "completed_before": then, "query": "say" }), "completed_at < :then"),
+        (
+            json!({ "completed_from": day, "completed_before": then, "status": "failed" }),
+            "completed_at BETWEEN :day AND :end AND status = 'failed'",
+        ),
+        (
+            json!({ "completed_from": then, "created_before": then, "query": "ACME" }),
+            "completed_at >= :then AND created_at < :then",
+        ),
+    ];
+    for (mut args, expected) in cases {
+        let at = |text: &str| Millis::parse(text).unwrap().0;
+        let expected = expected
+            .replace(":day", &at(day).to_string())
+            .replace(":then", &at(then).to_string())
+            .replace(":end", &(at(then) - 1).to_string());
+        let expected =
+            format!("SELECT 'ACME-' || seq FROM tickets WHERE {expected} ORDER BY n DESC");
+        let said = args.clone();
+        let mut found = Vec::new();
+        args["limit"] = json!(100);
+        loop {
+            let page = caller.call("search_tickets", args.clone()).await;
+            let tickets = page["tickets"].as_array().unwrap();
+            found.extend(tickets.iter().map(|it| it["ticketRef"].as_str().unwrap().to_owned()));
+            let Some(next) = page.get("nextCursor") else { break };
+            args["cursor"] = next.clone();
+        }
+
+        assert_eq!(found, app.column(&expected), "{said}");
+    }
 }
