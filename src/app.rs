@@ -274,6 +274,7 @@ impl App {
             db: env.db.clone(),
             worker: self.worker.clone(),
             damaged: self.about.damaged.clone(),
+            paths: env.paths.clone(),
         };
         let metrics = Metrics {
             gate: self.gate.clone(),

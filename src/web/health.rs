@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::jobs::Worker;
 use crate::store::Db;
+use crate::work::env::Paths;
 
 /// How long the oldest ready job may wait before the queue counts as stuck.
 const WAIT_MAX: Duration = Duration::from_mins(15);
@@ -27,6 +28,8 @@ pub struct Health {
     pub worker: Worker,
     /// Whether the database was found to be damaged while it serves.
     pub damaged: Arc<AtomicBool>,
+    /// The folders of the data directory.
+    pub paths: Paths,
 }
 
 #[derive(Serialize)]
@@ -41,6 +44,7 @@ struct Ready {
     status: &'static str,
     version: &'static str,
     database: &'static str,
+    storage: &'static str,
     workers: &'static str,
     running: usize,
     longest_wait_ms: u64,
@@ -59,6 +63,7 @@ pub async fn ready(State(health): State<Health>) -> Response {
         status: "ok",
         version: env!("CARGO_PKG_VERSION"),
         database: "ok",
+        storage: "ok",
         workers: "ok",
         running: 0,
         longest_wait_ms: 0,
@@ -88,7 +93,11 @@ pub async fn ready(State(health): State<Health>) -> Response {
     if health.damaged.load(Ordering::Relaxed) {
         said.database = "damaged";
     }
-    let fit = said.database == "ok" && said.workers == "ok";
+    if let Some(folder) = health.paths.unwritable() {
+        tracing::error!(folder = %folder.display(), "The data directory cannot be written to");
+        said.storage = "cannot be written";
+    }
+    let fit = [said.database, said.storage, said.workers].iter().all(|part| *part == "ok");
     let status = if fit { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     if !fit {
         said.status = "not ready";

@@ -4,6 +4,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use rustix::fs::{Access, access};
+use rustix::io::Errno;
+
 use crate::base::{BootId, Clock, Entropy, MailServer};
 use crate::events::Bus;
 use crate::projects::git::Git;
@@ -63,6 +66,19 @@ impl Paths {
     #[must_use]
     pub fn blobs(&self) -> PathBuf {
         self.data.join("blobs")
+    }
+
+    /// The first of the folders in which nothing can be made at the moment: its disk is read-only,
+    /// or the server's user may not. One that is not there yet is made where the others are.
+    #[must_use]
+    pub fn unwritable(&self) -> Option<PathBuf> {
+        let inner = [self.blobs(), self.uploads(), self.runs(), self.worktrees(), self.mirrors()];
+        let all = std::iter::once(self.data.clone()).chain(inner);
+        let refuses = |folder: &PathBuf| {
+            let may = access(folder, Access::WRITE_OK | Access::EXEC_OK);
+            matches!(may, Err(Errno::ACCESS | Errno::ROFS | Errno::PERM))
+        };
+        all.into_iter().find(refuses)
     }
 }
 

@@ -44,8 +44,8 @@ pub(super) fn is_of_the_disk(env: &Env, fault: &Fault) -> bool {
     fault.code == Code::Unavailable || is_no_room(env, fault)
 }
 
-/// Whether the disk is full, or the data directory is not where it was: nothing goes on before a
-/// person has seen to that, and no ticket is to blame.
+/// Whether the disk is full, or the data directory is not where it was or cannot be written to:
+/// nothing goes on before a person has seen to that, and no ticket is to blame.
 pub(super) fn is_no_room(env: &Env, fault: &Fault) -> bool {
-    fault.code == Code::StorageFull || !env.db.is_in_place()
+    fault.code == Code::StorageFull || !env.db.is_in_place() || env.paths.unwritable().is_some()
 }

@@ -15,7 +15,7 @@ use super::house::{House, Server, assay, open, until};
 use crate::pipeline::landings;
 
 /// An agent that counts its runs outside the data directory and waits before it ends.
-const COUNTED: &str = "if is implement; then echo run >>\"$STAGE/runs\"
+pub(super) const COUNTED: &str = "if is implement; then echo run >>\"$STAGE/runs\"
     echo hello >\"$ASSAY_TICKET.txt\"; tell ready; await go; echo done; tell gone; fi";
 
 /// How the disk of a server can be filled. A file system of its own is the real thing; where this
@@ -105,21 +105,21 @@ impl Disk {
 }
 
 /// A mount that goes with its process, and needs no right where the system lets everybody have it.
-fn namespace() -> &'static [&'static str] {
+pub(super) fn namespace() -> &'static [&'static str] {
     if rustix::process::getuid().is_root() { &["-m"] } else { &["-r", "-m"] }
 }
 
-fn limit(server: &Server, bytes: Option<u64>) {
+pub(super) fn limit(server: &Server, bytes: Option<u64>) {
     let pid = Pid::from_raw(i32::try_from(server.child.id()).unwrap());
     prlimit(pid, Resource::Fsize, Rlimit { current: bytes, maximum: None }).unwrap();
 }
 
 #[expect(clippy::disallowed_methods, reason = "a program of the system prepares the disk")]
-fn program(name: &str) -> Command {
+pub(super) fn program(name: &str) -> Command {
     Command::new(name)
 }
 
-fn runs(house: &House) -> usize {
+pub(super) fn runs(house: &House) -> usize {
     fs::read_to_string(house.path("runs")).unwrap_or_default().lines().count()
 }
 
@@ -180,7 +180,7 @@ fn a_full_disk_is_told_and_a_run_that_ends_meanwhile_is_kept_once_there_is_room(
 }
 
 /// What the server logged, once it has met the disk while it kept what a run had done.
-fn trouble(house: &House) -> Option<String> {
+pub(super) fn trouble(house: &House) -> Option<String> {
     let log = fs::read_to_string(house.path(LOG)).unwrap_or_default();
     log.contains("The disk is in the way").then_some(log)
 }

@@ -226,6 +226,12 @@ impl Server {
 
     /// Uploads a small file.
     pub(super) fn put(&self, url: &str, media_type: &str, bytes: &str) {
+        let answer = self.try_put(url, media_type, bytes);
+        assert!(answer.starts_with("HTTP/1.1 2"), "{answer}");
+    }
+
+    /// The same, however it goes: the whole answer.
+    pub(super) fn try_put(&self, url: &str, media_type: &str, bytes: &str) -> String {
         let path = url.splitn(4, '/').nth(3).unwrap();
         let (host, length) = (self.address, bytes.len());
         let request = format!(
@@ -236,7 +242,7 @@ impl Server {
         stream.write_all(request.as_bytes()).unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
-        assert!(answer.starts_with("HTTP/1.1 2"), "{answer}");
+        answer
     }
 
     pub(super) fn dispatch(&self, title: &str) -> String {

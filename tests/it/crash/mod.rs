@@ -7,6 +7,7 @@ mod disk;
 mod house;
 #[cfg(debug_assertions)]
 mod points;
+mod refusing;
 #[cfg(debug_assertions)]
 mod told;
 

@@ -52,6 +52,8 @@ pub(crate) enum Covered {
     OnceAsked(Arc<ServerConfig>),
 }
 
+const HELLO: &[u8] = b"220 postbox\r\n";
+
 type Rule = dyn Fn(usize) -> Manner + Send + Sync;
 
 /// Somebody who takes mails.
@@ -143,7 +145,6 @@ fn meet(
         let connection = ServerConnection::new(config.clone()).map_err(std::io::Error::other)?;
         Ok::<_, std::io::Error>(StreamOwned::new(connection, stream))
     };
-    const HELLO: &[u8] = b"220 postbox\r\n";
     match covered {
         Covered::No => {
             stream.write_all(HELLO)?;

@@ -23,6 +23,7 @@ use crate::web::metrics::memory;
 use crate::web::page::Page;
 use crate::web::site::{About, Site};
 use crate::web::trouble::Trouble;
+use crate::work::env::Paths;
 
 /// Files of a folder of blobs that are counted one by one.
 const FILES_MAX: u64 = 4_000;
@@ -74,6 +75,8 @@ struct OnDisk {
     kept: Stock,
     attached: Stock,
     trees: usize,
+    /// A folder that cannot be written to.
+    unwritable: Option<PathBuf>,
     /// Free bytes, and all of them.
     space: Option<(u64, u64)>,
     /// Bytes of memory now and at most.
@@ -144,6 +147,7 @@ impl OnDisk {
             kept: blobs.count(FILES_MAX)?,
             attached: uploads.count(FILES_MAX)?,
             trees: fs::read_dir(trees).map_or(0, |entries| entries.take(TREES_MAX).count()),
+            unwritable: Paths::new(data.to_owned()).unwritable(),
             space: rustix::fs::statvfs(data).ok().map(|about| {
                 let unit = about.f_frsize;
                 (about.f_bavail.saturating_mul(unit), about.f_blocks.saturating_mul(unit))
@@ -194,6 +198,14 @@ fn parts(git: Result<(u32, u32), Fault>, disk: &OnDisk) -> Vec<Part> {
         None => "Not found. Nothing of this version needs it.".to_owned(),
     };
     let mut parts = vec![Part::new(has_git, "Git", git), Part::new(true, "Chromium", chromium)];
+    if let Some(folder) = &disk.unwritable {
+        let said = format!(
+            "{} cannot be written to: its disk is read-only, or the server's user may not. Work \
+             waits until it can.",
+            folder.display()
+        );
+        parts.push(Part::new(false, "Data directory", said));
+    }
     if let Some((free, all)) = disk.space {
         // SQLite needs room for its log, and agents for their work trees.
         let is_enough = free > (1 << 30) || free > all / 20;
