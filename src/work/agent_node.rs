@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::agent_log::AgentLog;
 use super::attached;
 use super::env::Env;
-use super::insist::insist;
+use super::insist::{excuse, insist};
 use super::recorded;
 use super::reported::{full_text, judge};
 use super::result::{Came, Stopped};
@@ -58,6 +58,7 @@ pub(super) async fn run(
     let given = Given { key, secrets };
     let launch = launch(env, task, desk, &profile, given, run, &log).await?;
     let ended = recorded::run(env, ctx, (task.tenant, Some(task.node.id)), run, launch).await;
+    let excuse = ended.as_ref().ok().and_then(|ended| excuse(env, ended.exit));
     let (hash, lines) = log.keep(env, ctx).await;
     let ended = ended?;
     let mut left = left(&ended);
@@ -65,6 +66,9 @@ pub(super) async fn run(
     if ended.exit == Exit::Cancelled {
         left.checkpoint_commits = keep_work(env, task, desk).await;
         return Err(stopped(ctx).with(left));
+    }
+    if let Some(fault) = excuse {
+        return Err(Stopped::from(fault).with(left));
     }
     match keep(env, ctx, task, desk, &began_on, &ended).await {
         Ok(kept) => {

@@ -11,6 +11,7 @@ use tokio::sync::mpsc;
 
 use super::agent_log::{AgentLog, keep_bytes, remove_folder};
 use super::env::Env;
+use super::insist::excuse;
 use super::recorded;
 use super::run_node::Task;
 use super::secrets;
@@ -108,9 +109,13 @@ pub(super) async fn run(
     let folder = launch.folder.clone();
     let copied = tokio::spawn(copy(waiting, log.lines(), shown));
     let ended = recorded::run(env, ctx, (task.tenant, Some(task.node.id)), run, launch).await;
+    let excuse = ended.as_ref().ok().and_then(|ended| excuse(env, ended.exit));
     remove_folder(&folder).await;
     let output = copied.await.map_err(Fault::internal)?;
     let ended = ended?;
+    if let Some(fault) = excuse {
+        return Err(fault);
+    }
     let mut ran = Ran {
         exit: ended.exit,
         duration_ms: ended.duration_ms,

@@ -74,12 +74,14 @@ impl Paths {
     pub fn unwritable(&self) -> Option<PathBuf> {
         let inner = [self.blobs(), self.uploads(), self.runs(), self.worktrees(), self.mirrors()];
         let all = std::iter::once(self.data.clone()).chain(inner);
-        let refuses = |folder: &PathBuf| {
-            let may = access(folder, Access::WRITE_OK | Access::EXEC_OK);
-            matches!(may, Err(Errno::ACCESS | Errno::ROFS | Errno::PERM))
-        };
-        all.into_iter().find(refuses)
+        all.into_iter().find(|folder| refuses(folder))
     }
+}
+
+/// Whether nothing can be made in a folder that is there.
+pub(super) fn refuses(folder: &Path) -> bool {
+    let may = access(folder, Access::WRITE_OK | Access::EXEC_OK);
+    matches!(may, Err(Errno::ACCESS | Errno::ROFS | Errno::PERM))
 }
 
 /// What background work works with.

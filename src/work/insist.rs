@@ -3,9 +3,10 @@
 use std::future::Future;
 use std::time::Duration;
 
-use super::env::Env;
+use super::env::{Env, refuses};
 use crate::base::{Code, Fault};
 use crate::jobs::{Ctx, Stop};
+use crate::tickets::runner::Exit;
 
 /// How long to wait before it is tried again: the first time, and at most.
 const AGAIN: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(3));
@@ -37,6 +38,17 @@ where
         env.clock.sleep(wait).await;
         wait = (wait * 2).min(AGAIN.1);
     }
+}
+
+/// Why a process that ended badly is not to blame for it: nothing can be written where it works. It
+/// could not be started now, so it is not started in vain before a person has seen to that.
+pub(super) fn excuse(env: &Env, exit: Exit) -> Option<Fault> {
+    if !matches!(exit, Exit::Code(1..) | Exit::Broke(_)) {
+        return None;
+    }
+    let refuses = refuses(&env.paths.runs()) || !env.db.is_in_place();
+    let said = "The data directory could not be written to while this ran.";
+    refuses.then(|| Fault::new(Code::Unavailable, said))
 }
 
 /// Whether what has been done may be kept once the disk is well again.

@@ -15,7 +15,7 @@ use super::house::{House, Server, assay, open, until};
 use crate::pipeline::landings;
 
 /// An agent that counts its runs outside the data directory and waits before it ends.
-pub(super) const COUNTED: &str = "if is implement; then echo run >>\"$STAGE/runs\"
+const COUNTED: &str = "if is implement; then echo run >>\"$STAGE/runs\"
     echo hello >\"$ASSAY_TICKET.txt\"; tell ready; await go; echo done; tell gone; fi";
 
 /// How the disk of a server can be filled. A file system of its own is the real thing; where this
