@@ -10,7 +10,7 @@ use crate::{params, sql};
 
 /// Tickets that wait to be in the indexes, at most, before the call that files the next puts them
 /// there.
-pub const BEHIND_MAX: i64 = 512;
+pub const BEHIND_MAX: i64 = 128;
 
 /// Tickets that one transaction puts into the indexes at most.
 const FILLED_MAX: i64 = 2 * BEHIND_MAX;
