@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
+use super::workspace::record;
 use crate::accounts::keys::{self, NewKey};
 use crate::accounts::{Actor, KeyScope, Plan, Reach, Tenant, tenants};
 use crate::app::App;
@@ -112,9 +113,12 @@ fn write(
     location: &str,
     key_works: bool,
 ) -> Result<Option<Secret>, Fault> {
-    let tenant = match tenants::choose(tx, None)? {
-        Some(tenant) => tenant,
-        None => tenants::create(tx, "Demonstration", Plan::default())?,
+    let tenant = if let Some(tenant) = tenants::choose(tx, None)? {
+        tenant
+    } else {
+        let made = tenants::create(tx, "Demonstration", Plan::default())?;
+        note(tx, &made, "create_tenant", &made.slug)?;
+        made
     };
     let project = project(tx, &tenant, program, location)?;
     for asked in tickets() {
@@ -128,7 +132,14 @@ fn write(
         reach: Reach::Only(vec![project.id]),
         ..NewKey::plain("demonstration", KeyScope::McpFull, "assay serve --demo")
     };
-    keys::create(tx, tenant.id, &new).map(|(_, key)| Some(key))
+    let (made, key) = keys::create(tx, tenant.id, &new)?;
+    note(tx, &tenant, "create_key", &made.name)?;
+    Ok(Some(key))
+}
+
+/// A row of the audit log, as every other door writes one.
+fn note(tx: &mut Tx<'_>, tenant: &Tenant, action: &str, subject: &str) -> Result<(), Fault> {
+    record(tx, &Actor::local(tenant.id, tenant.plan), action, subject)
 }
 
 fn project(
@@ -150,7 +161,7 @@ fn project(
     let mut settings = Settings::default();
     settings.agents.profiles.insert("demo".to_owned(), Profile::demonstration(program));
     settings.verify.push(VerifyCommand::new("page test", "sh test.sh"));
-    projects::create(
+    let made = projects::create(
         tx,
         tenant.id,
         NewProject {
@@ -162,7 +173,9 @@ fn project(
             base_branch: Some("main"),
             settings,
         },
-    )
+    )?;
+    note(tx, tenant, "create_project", made.short_name())?;
+    Ok(made)
 }
 
 /// The program may have moved since the demonstration was made.
@@ -241,6 +254,9 @@ fn file(tx: &mut Tx<'_>, tenant: &Tenant, project: &Project, asked: &Asked) -> R
         actor: "assay serve --demo".to_owned(),
     };
     match dispatch::dispatch(tx, tenant.id, project, &dispatch, None)? {
-        Dispatched::Filed { .. } | Dispatched::Replayed(_) | Dispatched::Folded(_) => Ok(()),
+        Dispatched::Filed { ticket, .. } => {
+            note(tx, tenant, "dispatch_ticket", &ticket.reference())
+        }
+        Dispatched::Replayed(_) | Dispatched::Folded(_) => Ok(()),
     }
 }

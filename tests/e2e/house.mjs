@@ -3,21 +3,12 @@
 
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 
 import { ASSAY, Bench, until } from "./harness/bench.mjs";
 import { Browser, OWNER, setUp, signIn } from "./harness/browser.mjs";
-
-const require = createRequire(`${process.env.ASSAY_NODE_MODULES}/`);
-const { source: axe } = require("axe-core");
-
-const WIDTHS = [390, 1024, 1600];
-const SCHEMES = ["light", "dark"];
-/** Where axe-core looks: in each width and in each scheme, for it takes its time. */
-const THOROUGH = ["390 px light", "1024 px dark", "1600 px light"];
-const RULES = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"];
+import { look } from "./harness/look.mjs";
 
 const PAGES = [
   "/proofs",
@@ -49,48 +40,6 @@ before(async () => {
 
 after(() => bench.close());
 
-/** Looks at the page that is open, in every width and scheme. */
-async function look(page, hasScripts) {
-  const wrong = {};
-  // Without scripts of its own a page is the same; axe-core is one and cannot wait there.
-  if (hasScripts) await page.evaluate(axe);
-  for (const colorScheme of SCHEMES) {
-    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    for (const width of WIDTHS) {
-      await page.setViewportSize({ width, height: 900 });
-      const how = `${width} px ${colorScheme}`;
-      const found = await overflow(page);
-      if (hasScripts && THOROUGH.includes(how)) found.push(...(await violations(page)));
-      for (const one of found) (wrong[one] ??= []).push(how);
-    }
-  }
-  assert.deepEqual(wrong, {}, page.url());
-  browser.assertQuiet();
-}
-
-/** What sticks out of the page to the right, as far as it has a name. */
-function overflow(page) {
-  return page.evaluate(() => {
-    const width = document.documentElement.clientWidth;
-    if (document.documentElement.scrollWidth <= width) return [];
-    const all = [...document.body.querySelectorAll("*")];
-    const wide = all.filter((one) => one.getBoundingClientRect().right > width + 1);
-    return wide.slice(0, 3).map((one) => `sticks out: ${one.outerHTML.slice(0, 100)}`);
-  });
-}
-
-/** What axe-core finds: the rule, and where. */
-async function violations(page) {
-  const found = await page.evaluate(
-    (values) => globalThis.axe.run(document, { runOnly: { type: "tag", values } }),
-    RULES,
-  );
-  return found.violations.map(({ id, nodes }) => {
-    const where = nodes.slice(0, 4).map((node) => node.target);
-    return `${id}: ${where.join("; ")}`;
-  });
-}
-
 async function person(options = {}) {
   const page = await (await browser.person(server.url, options)).newPage();
   await signIn(page);
@@ -112,15 +61,22 @@ for (const javaScriptEnabled of [true, false]) {
       it(address, async () => {
         const reply = await page.goto(address);
         assert.equal(reply.status(), 200);
-        await look(page, javaScriptEnabled);
+        await look(browser, page, { hasScripts: javaScriptEnabled });
       });
     }
+
+    it("the audit log has who set the team up, and what the demonstration did", async () => {
+      await page.goto("/audit");
+      for (const action of ["set_up", "create_project", "dispatch_ticket", "create_key"]) {
+        await page.locator("tbody code", { hasText: action }).first().waitFor();
+      }
+    });
 
     it("a proof, its evidence, and an export that holds on another machine", async () => {
       await page.goto("/proofs?verdict=proven");
       await page.locator("a.claim").first().click();
       await page.waitForURL(/\/proofs\/[0-9a-f-]+$/);
-      await look(page, javaScriptEnabled);
+      await look(browser, page, { hasScripts: javaScriptEnabled });
       const href = await page.getByText("Export", { exact: true }).getAttribute("href");
       const reply = await page.request.get(href);
       const text = await reply.text();
@@ -136,7 +92,7 @@ for (const javaScriptEnabled of [true, false]) {
       await page.goto("/jobs?state=done");
       await page.locator("a.title-link").first().click();
       await page.waitForURL(/\/jobs\/[0-9a-f-]+$/);
-      await look(page, javaScriptEnabled);
+      await look(browser, page, { hasScripts: javaScriptEnabled });
     });
 
     it("filters without a script, and with one at once", async () => {
@@ -153,22 +109,22 @@ for (const javaScriptEnabled of [true, false]) {
       await page.fill("#invite-email", email);
       await page.getByRole("button", { name: "Make the link" }).click();
       const link = await page.locator("#fresh-link").innerText();
-      await look(page, javaScriptEnabled);
+      await look(browser, page, { hasScripts: javaScriptEnabled });
       const guest = await (await browser.person(server.url, { javaScriptEnabled })).newPage();
       await guest.goto(link);
-      await look(guest, javaScriptEnabled);
+      await look(browser, guest, { hasScripts: javaScriptEnabled });
       await guest.fill("[name=name]", "Ben Reader");
       await guest.fill("[name=password]", OWNER.password);
       await guest.getByRole("button", { name: "Join" }).click();
       await guest.waitForURL("/");
       await guest.goto(link);
       browser.expectNoise(/status of 404/);
-      await look(guest, javaScriptEnabled);
+      await look(browser, guest, { hasScripts: javaScriptEnabled });
       await guest.context().close();
       await page.goto("/people");
       const row = page.locator("tr", { hasText: email });
       await row.locator("summary").click();
-      await look(page, javaScriptEnabled);
+      await look(browser, page, { hasScripts: javaScriptEnabled });
       await row.getByRole("button", { name: "Disable", exact: true }).click();
       await page.locator(".flash").waitFor();
       await page.locator("tr", { hasText: email }).getByText("Disabled").waitFor();
@@ -182,7 +138,7 @@ for (const javaScriptEnabled of [true, false]) {
       await page.getByRole("button", { name: "Change the password" }).click();
       await page.getByRole("alert").waitFor();
       browser.expectNoise(/status of 422/);
-      await look(page, javaScriptEnabled);
+      await look(browser, page, { hasScripts: javaScriptEnabled });
       await page.goto("/account");
       await page.getByRole("button", { name: "Sign out all others" }).click();
       await page.locator(".flash").waitFor();

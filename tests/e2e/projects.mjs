@@ -2,18 +2,12 @@
 // every width and scheme, and with and without JavaScript.
 
 import assert from "node:assert/strict";
-import { createRequire } from "node:module";
 import { after, before, describe, it } from "node:test";
 
 import { Bench, until } from "./harness/bench.mjs";
 import { Browser, setUp, signIn } from "./harness/browser.mjs";
+import { look } from "./harness/look.mjs";
 
-const require = createRequire(`${process.env.ASSAY_NODE_MODULES}/`);
-const { source: axe } = require("axe-core");
-
-const WIDTHS = [390, 1024, 1600];
-const SCHEMES = ["light", "dark"];
-const RULES = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"];
 const SECTIONS = [
   "repository",
   "agents",
@@ -41,34 +35,6 @@ before(async () => {
 
 after(() => bench.close());
 
-/** What axe-core finds, and whether the page is wider than its window. */
-async function troubles(page) {
-  const found = await page.evaluate(
-    (values) => globalThis.axe.run(document, { runOnly: { type: "tag", values } }),
-    RULES,
-  );
-  const said = found.violations.map(({ id, nodes }) => `${id}: ${nodes[0].target}`);
-  const wide = await page.evaluate(
-    () => document.documentElement.scrollWidth > document.documentElement.clientWidth,
-  );
-  return wide ? [...said, "the page is too wide"] : said;
-}
-
-/** Looks at the page that is open, in every width and scheme. */
-async function look(page) {
-  const wrong = {};
-  await page.evaluate(axe);
-  for (const colorScheme of SCHEMES) {
-    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    for (const width of WIDTHS) {
-      await page.setViewportSize({ width, height: 900 });
-      for (const one of await troubles(page)) (wrong[one] ??= []).push(`${width} ${colorScheme}`);
-    }
-  }
-  assert.deepEqual(wrong, {}, page.url());
-  browser.assertQuiet();
-}
-
 describe("the pages", () => {
   let page;
 
@@ -85,14 +51,14 @@ describe("the pages", () => {
       await page.evaluate(() => {
         document.querySelectorAll("details").forEach((one) => (one.open = true));
       });
-      await look(page);
+      await look(browser, page);
     });
   }
 
   for (const address of OTHERS) {
     it(address, async () => {
       assert.equal((await page.goto(address)).status(), 200);
-      await look(page);
+      await look(browser, page);
     });
   }
 
@@ -102,14 +68,14 @@ describe("the pages", () => {
     await page.click("text=Save");
     await page.getByText("must be a whole number.").waitFor();
     browser.expectNoise(/status of 422/);
-    await look(page);
+    await look(browser, page);
   });
 
   it("a try of an agent shows what it printed, without a reload", async () => {
     await page.goto("/projects/acme-widgets/settings/agents");
     await page.locator(".try-agents button").first().click();
     await page.locator("#try .mark", { hasText: /Succeeded|Failed/ }).waitFor();
-    await look(page);
+    await look(browser, page);
   });
 });
 

@@ -2,20 +2,11 @@
 // with and without JavaScript.
 
 import assert from "node:assert/strict";
-import { createRequire } from "node:module";
 import { after, before, describe, it } from "node:test";
 
 import { Bench, until } from "./harness/bench.mjs";
 import { Browser, setUp, signIn } from "./harness/browser.mjs";
-
-const require = createRequire(`${process.env.ASSAY_NODE_MODULES}/`);
-const { source: axe } = require("axe-core");
-
-const WIDTHS = [390, 1024, 1600];
-const SCHEMES = ["light", "dark"];
-const RULES = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"];
-/** The folder that gets a picture of each page, where one is named. */
-const PICTURES = process.env.ASSAY_PICTURES;
+import { look } from "./harness/look.mjs";
 
 let bench, server, browser;
 
@@ -46,36 +37,6 @@ before(async () => {
 
 after(() => bench.close());
 
-/** What axe-core finds, and what sticks out. */
-async function troubles(page) {
-  const found = await page.evaluate(
-    (values) => globalThis.axe.run(document, { runOnly: { type: "tag", values } }),
-    RULES,
-  );
-  const said = found.violations.map(({ id, nodes }) => `${id}: ${nodes[0].target}`);
-  const wide = await page.evaluate(
-    () => document.documentElement.scrollWidth > document.documentElement.clientWidth,
-  );
-  return wide ? [...said, "the page is too wide"] : said;
-}
-
-/** Looks at the page that is open, in every width and scheme. */
-async function look(page, name) {
-  const wrong = {};
-  await page.evaluate(axe);
-  for (const colorScheme of SCHEMES) {
-    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    for (const width of WIDTHS) {
-      await page.setViewportSize({ width, height: 900 });
-      for (const one of await troubles(page)) (wrong[one] ??= []).push(`${width} ${colorScheme}`);
-      const path = `${PICTURES}/${name}-${width}-${colorScheme}.png`;
-      if (PICTURES) await page.screenshot({ path });
-    }
-  }
-  assert.deepEqual(wrong, {}, page.url());
-  browser.assertQuiet();
-}
-
 async function person(options) {
   const page = await (await browser.person(server.url, options)).newPage();
   await signIn(page);
@@ -98,7 +59,7 @@ describe("with JavaScript", () => {
     it(address, async () => {
       const reply = await page.goto(address);
       assert.equal(reply.status(), 200);
-      await look(page, name);
+      await look(browser, page);
     });
   }
 
@@ -122,7 +83,7 @@ describe("with JavaScript", () => {
     await page.click("text=Save the view");
     await page.locator(".tabs [aria-current]", { hasText: "Given up" }).waitFor();
     await page.click("text=Change view…");
-    await look(page, "view");
+    await look(browser, page);
     await page.goto("/tickets");
     await page.click(".tabs >> text=Given up");
     await page.waitForURL("/tickets?status=cancelled");
@@ -139,7 +100,7 @@ describe("with JavaScript", () => {
     await page.check("[aria-label='Tick WID-1']");
     await page.click("text=Retry selected…");
     await page.locator("h1", { hasText: "Retry 1 ticket?" }).waitFor();
-    await look(page, "bulk");
+    await look(browser, page);
     await page.click("main form button");
     await page.locator("h1", { hasText: "1 ticket retried" }).waitFor();
   });
@@ -174,7 +135,7 @@ describe("with JavaScript", () => {
     await page.fill("#n-reason", "Uses the paint that it mixes.");
     await page.click("text=Preview");
     await page.locator("#preview-title", { hasText: "One ticket with" }).waitFor();
-    await look(page, "preview");
+    await look(browser, page);
     await page.click("text=Dispatch the ticket");
     await page.waitForURL(/\/tickets\/WID-\d+/);
     await page.locator("text=brief.txt").first().waitFor();
@@ -184,7 +145,7 @@ describe("with JavaScript", () => {
     await page.fill("#n-title", "Slowly mend the fence");
     await page.click("text=Dispatch the ticket");
     await page.locator("text=A ticket asks for the same").waitFor();
-    await look(page, "same");
+    await look(browser, page);
     await page.click("text=File it all the same");
     await page.waitForURL(/\/tickets\/WID-\d+/);
     browser.assertQuiet();
@@ -211,7 +172,7 @@ describe("with JavaScript", () => {
     await page.click("text=Dispatch the ticket");
     await page.locator(".wrong", { hasText: "WID-99: No such ticket." }).waitFor();
     browser.expectNoise(/status of 422/);
-    await look(page, "wrong");
+    await look(browser, page);
   });
 });
 

@@ -7,10 +7,10 @@ use http::{HeaderMap, StatusCode, header};
 use serde::Deserialize;
 
 use super::login::{begin, guest_headers, wrong_with};
-use crate::accounts::User;
 use crate::accounts::passwords::{self, CHARACTERS_MIN};
 use crate::accounts::setup::{self, FirstOwner};
-use crate::base::{Code, Fault, Secret};
+use crate::accounts::{User, audit};
+use crate::base::{Code, Fault, RequestId, Secret};
 use crate::web::auth::Guest;
 use crate::web::page::{Page, PageWith, go_to};
 use crate::web::site::{Peer, Site};
@@ -62,6 +62,7 @@ pub(super) async fn submit(
     guest: Guest,
     Peer(peer): Peer,
     Path(token): Path<String>,
+    axum::Extension(request): axum::Extension<RequestId>,
     headers: HeaderMap,
     Form(sent): Form<Sent>,
 ) -> Result<Response, Trouble> {
@@ -73,7 +74,7 @@ pub(super) async fn submit(
         email: sent.email.clone(),
         ..SetupPage::of(&token, &guest)
     };
-    match consume(&site, Secret::new(token), sent).await {
+    match consume(&site, Secret::new(token), sent, request).await {
         Ok(user) => {
             let address = site.address_of(peer, &headers);
             let cookie = begin(&site, user, &headers, address).await?;
@@ -89,7 +90,12 @@ pub(super) async fn submit(
     }
 }
 
-async fn consume(site: &Site, token: Secret, sent: Sent) -> Result<User, Fault> {
+async fn consume(
+    site: &Site,
+    token: Secret,
+    sent: Sent,
+    request: RequestId,
+) -> Result<User, Fault> {
     // Hashing a password costs time on purpose, and only the holder of the link may spend it.
     let asked = token.clone();
     if !site.db().read(move |read| setup::is_open(read, &asked)).await? {
@@ -105,9 +111,18 @@ async fn consume(site: &Site, token: Secret, sent: Sent) -> Result<User, Fault> 
             name: &sent.name,
             password: &hash,
         };
-        setup::consume(tx, &token, &owner)
+        let (tenant, user) = setup::consume(tx, &token, &owner)?;
+        let entry = audit::Entry {
+            via: "browser",
+            action: "set_up",
+            subject: &user.email,
+            outcome: "ok",
+            request: &request.to_string(),
+        };
+        audit::record(tx, &user.actor(tenant.plan), entry)?;
+        Ok(user)
     });
-    Ok(made.await?.1)
+    made.await
 }
 
 impl SetupPage {

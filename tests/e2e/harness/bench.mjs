@@ -163,7 +163,8 @@ exit 1
 
   /**
    * An agent that is a script: the demonstration agent, which for a title that begins with
-   * "Slowly" first waits until the file `gate` is there. Answers with its shell line.
+   * "Slowly" first waits until the file `gate` is there, and for one that begins with "Loudly"
+   * writes a thousand numbered lines a second until then. Answers with its shell line.
    */
   async agent() {
     const file = join(this.folder, "agent.sh");
@@ -173,6 +174,15 @@ case "$prompt" in
   *"Title: Slowly"*)
     echo "The gate is shut."
     while [ ! -e '${this.gate}' ]; do sleep 0.1; done
+    ;;
+  *"Title: Loudly"*)
+    from=1
+    while [ ! -e '${this.gate}' ]; do
+      seq -f 'line %.0f of a flood' "$from" "$((from + 99))"
+      from=$((from + 100))
+      sleep 0.1
+    done
+    echo "written: $((from - 1))"
     ;;
 esac
 printf '%s\\n' "$prompt" | '${ASSAY}' demo-agent
