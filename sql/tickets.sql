@@ -124,7 +124,8 @@ WHERE  ticket_id = :ticket AND tenant_id = :tenant ORDER BY parent_id LIMIT :lim
 
 -- name: children
 SELECT t.* FROM ticket_dependencies d JOIN ticket_rows t ON t.id = d.ticket_id
-WHERE  d.parent_id = :ticket AND d.tenant_id = :tenant ORDER BY t.n LIMIT :limit;
+WHERE  d.parent_id = :ticket AND d.tenant_id = :tenant AND t.n > :after
+ORDER  BY t.n LIMIT :limit;
 
 -- name: blocked_children
 SELECT t.* FROM ticket_dependencies d JOIN ticket_rows t ON t.id = d.ticket_id

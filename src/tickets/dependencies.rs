@@ -8,8 +8,8 @@ use crate::{params, sql};
 /// Parents of a ticket at most.
 pub const PARENTS_MAX: u32 = 50;
 
-/// Children of a ticket at most that are shown or released at once.
-pub const CHILDREN_MAX: u32 = 1_000;
+/// Children of a ticket that are read at once.
+const AT_ONCE: u32 = 200;
 
 /// The tickets that this one waits for, in the order of filing.
 pub fn parents(read: &Read<'_>, tenant: TenantId, ticket: TicketId) -> Result<Vec<Ticket>, Fault> {
@@ -34,20 +34,47 @@ pub fn children(
     ticket: TicketId,
     limit: u32,
 ) -> Result<Vec<Ticket>, Fault> {
-    let of = params! { ":tenant": tenant, ":ticket": ticket, ":limit": limit };
+    children_after(read, tenant, ticket, 0, limit)
+}
+
+/// All tickets that wait for this one, in the order of filing.
+pub fn all_children(
+    read: &Read<'_>,
+    tenant: TenantId,
+    ticket: TicketId,
+) -> Result<Vec<Ticket>, Fault> {
+    let mut all: Vec<Ticket> = Vec::new();
+    loop {
+        let after = all.last().map_or(0, |last| last.n);
+        let next = children_after(read, tenant, ticket, after, AT_ONCE)?;
+        let is_last = next.len() < AT_ONCE as usize;
+        all.extend(next);
+        if is_last {
+            return Ok(all);
+        }
+    }
+}
+
+fn children_after(
+    read: &Read<'_>,
+    tenant: TenantId,
+    ticket: TicketId,
+    after: i64,
+    limit: u32,
+) -> Result<Vec<Ticket>, Fault> {
+    let of = params! { ":tenant": tenant, ":ticket": ticket, ":after": after, ":limit": limit };
     read.list(sql!("tickets.sql", "children"), of, Ticket::from_row)
 }
 
 /// The next tickets behind the one numbered `after` that are blocked and wait for a parent, in the
-/// order of filing, [`CHILDREN_MAX`] of them at most; none once all were given.
+/// order of filing, a bounded number of them; none once all were given.
 pub fn blocked_children(
     read: &Read<'_>,
     tenant: TenantId,
     ticket: TicketId,
     after: i64,
 ) -> Result<Vec<Ticket>, Fault> {
-    let of = params! { ":tenant": tenant, ":ticket": ticket, ":after": after,
-    ":limit": CHILDREN_MAX };
+    let of = params! { ":tenant": tenant, ":ticket": ticket, ":after": after, ":limit": AT_ONCE };
     read.list(sql!("tickets.sql", "blocked_children"), of, Ticket::from_row)
 }
 

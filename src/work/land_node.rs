@@ -11,7 +11,7 @@ use super::repair_node::advice;
 use super::result::{Came, Stopped, Why};
 use super::run_node::{Task, stopped};
 use super::workspace::{self, Desk};
-use super::{apply_script, clear, deploy_node, merged, repairs_left};
+use super::{apply_script, clear, deploy_node, leaks, merged, repairs_left};
 use crate::base::redact::redact;
 use crate::base::stops::{self, Stop};
 use crate::base::{Fault, text};
@@ -147,6 +147,9 @@ async fn land(
                 return conflicts(env, task, desk, &base_tip, files).await;
             }
         };
+        if let Some(came) = leaks::look(env, task, desk, &prepared).await? {
+            return Ok(came);
+        }
         log.say(env, format!("Landing {} on {}.", prepared.commit.short(), desk.base)).await;
         if let Some(findings) = merged::check(env, ctx, task, desk, &prepared, log).await? {
             return unreconciled(env, task, desk, &prepared.base_before, &findings).await;

@@ -14,6 +14,7 @@ pub mod env;
 mod exhibit;
 mod insist;
 mod land_node;
+mod leaks;
 mod mail_text;
 mod merged;
 pub mod model;

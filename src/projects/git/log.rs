@@ -36,6 +36,23 @@ pub async fn list(
     Ok((commits, has_more))
 }
 
+/// What each of the commits that `tip` has and `base` has not says and changed, binary files as
+/// they are, at most `max_bytes` of it, and whether there is more. Of a merge it is what neither
+/// side had.
+pub async fn patches(
+    repository: &Repository,
+    base: &CommitId,
+    tip: &CommitId,
+    max_bytes: usize,
+) -> Result<(String, bool), Fault> {
+    let range = format!("{base}..{tip}");
+    let how = ["--patch", "--cc", "--text", "--no-renames", "--no-color", "--no-ext-diff"];
+    let log = repository.call().args(["log", "--no-show-signature", "--no-textconv"]).args(how);
+    let log = log.args([range.as_str(), "--"]).slow().at_most(max_bytes);
+    let output = log.succeed().await?;
+    Ok((String::from_utf8_lossy(&output.stdout).into_owned(), output.is_cut))
+}
+
 /// Reads four fields a commit: id, seconds, author, subject.
 fn parse(fields: &[&[u8]]) -> Vec<Commit> {
     let text = |field: &[u8]| String::from_utf8_lossy(field).into_owned();

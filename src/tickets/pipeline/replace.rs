@@ -5,7 +5,7 @@
 use super::{again, end};
 use crate::base::{Code, Fault, TenantId, TicketId};
 use crate::store::{Read, Tx};
-use crate::tickets::dependencies::{self, CHILDREN_MAX};
+use crate::tickets::dependencies;
 use crate::tickets::states::Status;
 use crate::tickets::ticket::{self, Ticket};
 use crate::tickets::timeline::{self, Happened, Line, SERVER};
@@ -29,9 +29,9 @@ pub fn check(replaced: &Ticket) -> Result<(), Fault> {
 pub fn dependents(read: &Read<'_>, replacement: &Ticket) -> Result<Vec<Ticket>, Fault> {
     let Some(replaced) = replacement.replaces else { return Ok(Vec::new()) };
     let tenant = replacement.tenant;
-    let mut found = dependencies::children(read, tenant, replaced, CHILDREN_MAX)?;
+    let mut found = dependencies::all_children(read, tenant, replaced)?;
     // Nothing can have named a ticket before it was there.
-    let moved = dependencies::children(read, tenant, replacement.id, CHILDREN_MAX)?;
+    let moved = dependencies::all_children(read, tenant, replacement.id)?;
     found.extend(moved.into_iter().filter(|child| child.n < replacement.n));
     found.sort_by_key(|ticket| ticket.n);
     found.dedup_by_key(|ticket| ticket.n);
@@ -101,7 +101,7 @@ fn revive_all(tx: &mut Tx<'_>, first: Ticket) -> Result<(), Fault> {
     let mut lost = vec![first];
     while let Some(ticket) = lost.pop() {
         revive(tx, &ticket)?;
-        for child in dependencies::children(tx, ticket.tenant, ticket.id, CHILDREN_MAX)? {
+        for child in dependencies::all_children(tx, ticket.tenant, ticket.id)? {
             let is_lost = child.status == Status::Cancelled && child.lost_parent == Some(ticket.id);
             if is_lost && dead_parent(tx, &child)?.is_none() {
                 lost.push(child);

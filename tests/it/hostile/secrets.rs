@@ -135,7 +135,8 @@ async fn no_secret_that_an_agent_prints_reports_or_asks_is_shown_or_kept() {
 /// A secret of no known form, so that nothing but its value gives it away.
 const GIVEN: &str = "Zu/gvogel+4711 ~aus";
 
-/// An agent that gives a secret away in every way it knows, once it has it.
+/// An agent that gives a secret away in every way it knows, once it has it. What it commits is in a
+/// cipher of its own, for as it is it would not land.
 const GIVES_AWAY: &str = r#"if is implement; then
     if [ -z "$WEBHOOK_SECRET" ]; then report '{"outcome":"needs_input",
         "question":{"text":"What signs it?","secret":"WEBHOOK_SECRET"}}'; exit 0; fi
@@ -144,12 +145,12 @@ const GIVES_AWAY: &str = r#"if is implement; then
     printf %s "$WEBHOOK_SECRET" | od -An -v -tx1 | tr -d ' \n'; echo
     echo 'at https://x.test/?a=Zu%2Fgvogel%2B4711%20~aus&b=1'
     echo "$ASSAY_KEY" >"$STAGE/key.part"; mv "$STAGE/key.part" "$STAGE/key"; await go
-    echo "$WEBHOOK_SECRET" >done.txt
+    echo "$WEBHOOK_SECRET" | tr a-z n-za-m >done.txt
     report "{\"outcome\":\"done\",\"summary\":\"Used $WEBHOOK_SECRET\",
         \"followUps\":[\"$WEBHOOK_SECRET\"],\"humanActions\":[\"Rotate $WEBHOOK_SECRET\"]}"
 fi
 if is contract; then report '{"outcome":"done","assertions":[
-    {"text":"It is shown","check":{"command":"cat done.txt"}}]}'; fi"#;
+    {"text":"It is shown","check":{"command":"tr a-z n-za-m <done.txt"}}]}'; fi"#;
 
 #[tokio::test]
 async fn no_secret_that_a_person_gave_is_shown_or_kept_whatever_its_agent_does_with_it() {

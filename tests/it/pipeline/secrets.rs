@@ -276,3 +276,34 @@ async fn an_agent_that_asks_by_its_tool_names_a_secret_too_and_only_a_fit_one() 
     assert_eq!(stage.read("there.txt"), "there\n");
     stage.close().await;
 }
+
+#[tokio::test]
+async fn a_branch_with_a_secret_in_any_of_its_commits_waits_for_a_person() {
+    let commits = r#"if is implement && [ -n "$WEBHOOK_SECRET" ]; then
+        printf %s "$WEBHOOK_SECRET" | base64 >config.bin
+        git add config.bin; git -c user.name=A -c user.email=a@b.c commit -qm Config
+        git rm -q config.bin; git -c user.name=A -c user.email=a@b.c commit -qm "Not so"; fi"#;
+    let stage = Stage::new(&format!("{NEEDS_SECRET}\n{commits}")).await;
+    let asked = stage.ends("awaiting_input").await;
+    let ticket = asked.name();
+    let tip = stage.git(&["rev-parse", "main"]);
+    give(&stage, ticket).await;
+
+    let open = "SELECT text FROM questions WHERE closed_at IS NULL AND secret IS NULL";
+    stage.until_so("it is held", || !stage.column(open).is_empty()).await;
+    let held = stage.column(open).remove(0);
+
+    assert!(held.contains("hold the value of WEBHOOK_SECRET, so they do not land"), "{held}");
+    assert!(!held.contains(VALUE), "{held}");
+    assert_eq!(stage.git(&["rev-parse", "main"]), tip);
+    let tree = stage.path("data/worktrees").join(asked.id());
+    let fork = crate::git::run_in(&tree, &["merge-base", "HEAD", "main"]);
+    crate::git::run_in(&tree, &["reset", "--quiet", "--soft", &fork]);
+    crate::git::run_in(&tree, &["commit", "--quiet", "-m", "All of it at once"]);
+    stage.call("reply_ticket", json!({ "ticket": ticket, "message": "Go on" })).await;
+    stage.until(ticket, "succeeded").await;
+    assert_eq!(stage.read("digest.txt"), digest_of(VALUE));
+    let all = stage.git(&["log", "--patch", "--text", "main"]);
+    assert!(!all.contains("config.bin"), "{all}");
+    stage.close().await;
+}

@@ -46,6 +46,23 @@ async fn what_waited_for_a_cancelled_ticket_waits_for_its_replacement() {
 }
 
 #[tokio::test]
+async fn all_that_waited_is_moved_however_much_it_is() {
+    let (_app, caller) = still().await;
+    caller.dispatch(titled("Old")).await;
+    for n in 0..205 {
+        caller.dispatch(after(&format!("Child {n} of many"), &["#1"])).await;
+    }
+    caller.call("cancel_ticket", json!({ "ticket": "#1" })).await;
+
+    let answer = caller.call("dispatch_ticket", replacing("#1")).await;
+
+    let results = answer["repointed_dependents"].as_array().unwrap();
+    assert_eq!(results.len(), 205);
+    assert!(results.iter().all(|result| result["ok"] == true), "{answer}");
+    assert_eq!(standing(&caller, "#206").await.0, "blocked");
+}
+
+#[tokio::test]
 async fn a_move_that_would_close_a_cycle_is_left_out_alone() {
     let (_app, caller) = still().await;
     caller.dispatch(titled("Old")).await;
