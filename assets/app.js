@@ -169,10 +169,23 @@ function openTarget() {
 }
 
 addEventListener("hashchange", openTarget);
+
+// Where a bar of pages is wider than the window, the page that is open is moved into sight. The
+// window itself stays where it is.
+function showPlace(within) {
+  for (const open of within.querySelectorAll("nav [aria-current]")) {
+    let bar = open.parentElement;
+    while (!bar.matches("nav") && bar.scrollWidth <= bar.clientWidth) bar = bar.parentElement;
+    const hidden = open.getBoundingClientRect().right - bar.getBoundingClientRect().right;
+    if (hidden > 0) bar.scrollLeft += hidden + open.offsetWidth / 2;
+  }
+}
+
 function enhance(within) {
   for (const part of within.querySelectorAll("[data-js]")) part.hidden = false;
   for (const part of within.querySelectorAll("[data-nojs]")) part.hidden = true;
   showTimes(within);
+  showPlace(within);
 }
 
 document.addEventListener("assay:swapped", (event) => enhance(event.target));

@@ -3,10 +3,10 @@
 -- was asked for again while it went on leaves its job ready, with all its attempts.
 
 -- name: enqueue
-INSERT INTO jobs (id, tenant_id, kind, payload, unique_key, priority, state, run_at, max_attempts,
-                  created_at)
-VALUES (:id, :tenant, :kind, :payload, :unique_key, :priority, 'ready', :run_at, :max_attempts,
-        :now);
+INSERT INTO jobs (id, tenant_id, kind, payload, unique_key, project_id, priority, state, run_at,
+                  max_attempts, created_at)
+VALUES (:id, :tenant, :kind, :payload, :unique_key, :project, :priority, 'ready', :run_at,
+        :max_attempts, :now);
 
 -- name: find_unique
 SELECT id
@@ -98,6 +98,28 @@ WHERE  n IN (SELECT n
              FROM   jobs
              WHERE  state = 'ready' AND kind = :kind AND priority = :priority AND run_at <= :now
              ORDER  BY run_at, n
+             LIMIT  :limit)
+RETURNING n, run_at, id, tenant_id, kind, payload, attempt, max_attempts, claims, recovered;
+
+-- name: claim_in_turn
+-- Of each project the jobs that run come first, and then those that are due in their order: whoever
+-- has least under way is next. All that are due are looked at, so this is for kinds of which each
+-- project has a few ready at a time.
+-- cross-tenant: the worker serves every tenant
+UPDATE jobs
+SET    state = 'running', attempt = attempt + 1, claims = claims + 1, again = 0,
+       boot_id = :boot, lease_until = :lease_until, started_at = :now
+WHERE  n IN (SELECT n
+             FROM   (SELECT due.n, due.run_at,
+                            row_number() OVER (PARTITION BY due.project_id
+                                               ORDER BY due.run_at, due.n)
+                            + (SELECT count(*) FROM jobs busy
+                               WHERE  busy.state = 'running' AND busy.kind = :kind
+                                      AND busy.project_id IS due.project_id) AS turn
+                     FROM   jobs due
+                     WHERE  due.state = 'ready' AND due.kind = :kind
+                            AND due.priority = :priority AND due.run_at <= :now)
+             ORDER  BY turn, run_at, n
              LIMIT  :limit)
 RETURNING n, run_at, id, tenant_id, kind, payload, attempt, max_attempts, claims, recovered;
 

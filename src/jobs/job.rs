@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::base::{Code, Fault, JobId, Millis, TenantId};
+use crate::base::{Code, Fault, JobId, Millis, ProjectId, TenantId};
 
 /// A unit of background work: its payload and how it is to be run. The doing is registered apart.
 pub trait Job: Serialize + DeserializeOwned + Send + 'static {
@@ -16,6 +16,10 @@ pub trait Job: Serialize + DeserializeOwned + Send + 'static {
     const MAX_ATTEMPTS: u32 = 5;
     /// How many of this kind run at once in this process.
     const CONCURRENCY: usize;
+
+    /// Whether projects take turns where more is ready than runs at once ([`Enqueue::project`]): the
+    /// one with least under way is next. Else what is due longest is.
+    const TAKES_TURNS: bool = false;
 
     /// The key of which, for its kind and tenant, at most one job is ready or running. Where one
     /// runs already when another is enqueued, it is run once more after that: a change that the
@@ -55,6 +59,8 @@ impl Priority {
 pub struct Enqueue {
     /// Whose it is; `None` for the server's own work.
     pub tenant: Option<TenantId>,
+    /// The project whose turn it takes, for kinds that take turns.
+    pub project: Option<ProjectId>,
     /// When it may start; `None` for at once.
     pub run_at: Option<Millis>,
     /// Which goes first.

@@ -11,7 +11,7 @@ use super::job::{Priority, Progress, State};
 use super::queue::{DOCUMENT_BYTES_MAX, progress_json};
 use crate::base::{BootId, Fault, JobId, Millis, TenantId, text};
 use crate::events::Event;
-use crate::store::{Read, Row, Tx, to_int, to_json};
+use crate::store::{Read, Row, Sql, Tx, to_int, to_json};
 use crate::{params, sql};
 
 /// How long a claim holds without being renewed.
@@ -65,6 +65,26 @@ pub fn claim(
     kind: &str,
     limit: usize,
 ) -> Result<Vec<Claimed>, Fault> {
+    take(tx, sql!("jobs.sql", "claim"), boot, kind, limit)
+}
+
+/// As [`claim`], but among equally urgent jobs the project is next that has least under way.
+pub fn claim_in_turn(
+    tx: &mut Tx<'_>,
+    boot: BootId,
+    kind: &str,
+    limit: usize,
+) -> Result<Vec<Claimed>, Fault> {
+    take(tx, sql!("jobs.sql", "claim_in_turn"), boot, kind, limit)
+}
+
+fn take(
+    tx: &mut Tx<'_>,
+    claim: Sql,
+    boot: BootId,
+    kind: &str,
+    limit: usize,
+) -> Result<Vec<Claimed>, Fault> {
     let now = tx.now();
     let mut taken = Vec::new();
     for priority in Priority::ALL {
@@ -80,7 +100,7 @@ pub fn claim(
             ":priority": priority.rank(),
             ":limit": to_int(u64::try_from(left).unwrap_or(u64::MAX)),
         };
-        let mut more = tx.list(sql!("jobs.sql", "claim"), asked, |row| claimed(row, boot))?;
+        let mut more = tx.list(claim, asked, |row| claimed(row, boot))?;
         // The rows of a RETURNING come in no order.
         more.sort_by_key(|one| one.order);
         taken.append(&mut more);

@@ -65,6 +65,7 @@ pub(super) fn enqueue_as<J: Job>(
         ":kind": J::KIND,
         ":payload": payload,
         ":unique_key": key,
+        ":project": options.project,
         ":priority": options.priority.rank(),
         ":run_at": run_at,
         ":max_attempts": J::MAX_ATTEMPTS,

@@ -48,6 +48,7 @@ pub struct Registry {
 #[derive(Clone)]
 pub(super) struct Kind {
     pub(super) concurrency: usize,
+    takes_turns: bool,
     pub(super) handler: Handler,
     end: Option<EndHook>,
 }
@@ -79,7 +80,12 @@ impl Registry {
                 handler(ctx, job).await
             })
         });
-        let kind = Kind { concurrency: J::CONCURRENCY, handler: erased, end: None };
+        let kind = Kind {
+            concurrency: J::CONCURRENCY,
+            takes_turns: J::TAKES_TURNS,
+            handler: erased,
+            end: None,
+        };
         assert!(self.kinds.insert(J::KIND, kind).is_none(), "{} has a handler already", J::KIND);
         self
     }
@@ -126,6 +132,11 @@ impl Registry {
 
     pub(super) fn get(&self, kind: &str) -> Option<(&'static str, &Kind)> {
         self.kinds.get_key_value(kind).map(|(name, kind)| (*name, kind))
+    }
+
+    /// Whether projects take turns with the jobs of a kind.
+    pub(super) fn takes_turns(&self, kind: &str) -> bool {
+        self.kinds.get(kind).is_some_and(|kind| kind.takes_turns)
     }
 
     pub(super) fn recurring(&self) -> &[Recurring] {

@@ -18,6 +18,7 @@ impl Job for RunNode {
     const KIND: &'static str = "run_node";
     const MAX_ATTEMPTS: u32 = 10;
     const CONCURRENCY: usize = 8;
+    const TAKES_TURNS: bool = true;
 
     fn unique(&self) -> Option<String> {
         Some(self.node.to_string())

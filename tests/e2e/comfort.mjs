@@ -17,6 +17,9 @@ const LOADS = 5;
 /** Git is asked for this one each time; what counts is what the page adds to that. */
 const ASKS_GIT = "/tickets/ACME-2/changes";
 
+/** A section of a project's settings that is far along their bar. */
+const DEEP = "/projects/acme-widgets/settings/document";
+
 const PAGES = [
   "/", "/tickets", "/tickets/ACME-2", "/tickets/ACME-2/changes", "/projects", "/keys",
   "/docs/connect", "/docs/tools", "/docs/tools/get_ticket", "/docs/errors", "/docs/schemas",
@@ -91,6 +94,22 @@ describe("comfort", () => {
       assert.ok(best < LARGEST_MS, `${address} shows its largest part after ${times} ms`);
     }
     await measured.close();
+    browser.assertQuiet();
+  });
+
+  it("on a phone the page that is open is in sight in the bar of pages", async () => {
+    const viewport = { width: 390, height: 800 };
+    const phone = await (await browser.person(server.url, { viewport })).newPage();
+    await signIn(phone);
+    for (const [address, bar] of [["/docs/security", "#main-nav"], [DEEP, ".section-nav"]]) {
+      await phone.goto(address);
+      const open = phone.locator(`${bar} [aria-current]`).first();
+      await until(`${address} is in sight`, async () => {
+        const { x, width } = await open.boundingBox();
+        return x >= 0 && x + width <= viewport.width;
+      });
+    }
+    await phone.context().close();
     browser.assertQuiet();
   });
 

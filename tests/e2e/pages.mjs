@@ -1,5 +1,6 @@
-// Every page of the dashboard, as wide as a phone, a tablet and a desk, in light and dark: nothing
-// sticks out, nothing complains, and axe-core finds nothing that keeps a person out.
+// Every page of the dashboard, as wide as a phone, a tablet and a desk, in light and dark, with
+// JavaScript and without: nothing sticks out, nothing complains, and axe-core finds nothing that
+// keeps a person out.
 
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
@@ -117,6 +118,18 @@ describe("pages of somebody who is signed in", () => {
       await look(browser, page);
     });
   }
+
+  it("the same pages without JavaScript", async () => {
+    const person = await browser.person(server.url, { javaScriptEnabled: false });
+    const plain = await person.newPage();
+    await signIn(plain);
+    await plain.waitForURL("/");
+    for (const address of PAGES) {
+      assert.equal((await plain.goto(address)).status(), 200, address);
+      await look(browser, plain, { hasScripts: false });
+    }
+    await person.close();
+  });
 
   it("a ticket with everything unfolded", async () => {
     await page.goto("/tickets/ACME-1");

@@ -108,7 +108,7 @@ fn enqueue_ready(tx: &mut Tx<'_>, project: &Project, ticket: &Ticket) -> Result<
             continue;
         }
         let job = RunNode { ticket: ticket.id, node: ready };
-        let options = Enqueue { tenant: Some(tenant), ..Enqueue::default() };
+        let options = Enqueue { project: Some(project.id), ..Enqueue::of(tenant) };
         let job = jobs::enqueue(tx, &job, options)?.id();
         tx.run_one(
             sql!("nodes.sql", "assign_job"),

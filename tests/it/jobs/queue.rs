@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use assay::base::{Code, Fault, TenantId};
-use assay::jobs::{self, Cancelled, Enqueue, Enqueued, Priority, Registry, State, lease};
+use assay::base::{Code, Fault, Id, ProjectId, TenantId};
+use assay::jobs::lease::{self, Claimed};
+use assay::jobs::{self, Cancelled, Enqueue, Enqueued, Priority, Registry, State};
+use uuid::Uuid;
 
 use super::{ACME, Keyed, MINUTE, Note, OTHER, Shop, keyed, note};
 
@@ -118,7 +120,7 @@ async fn urgent_jobs_go_first_and_equal_ones_in_the_order_they_are_due() {
         ("urgent", Priority::Urgent, 0),
     ] {
         let run_at = Some(now.minus(Duration::from_millis(before)));
-        let options = Enqueue { priority, run_at, tenant: Some(ACME) };
+        let options = Enqueue { priority, run_at, ..Enqueue::of(ACME) };
         shop.enqueue_with(note(text), options).await.unwrap();
     }
 
@@ -127,6 +129,36 @@ async fn urgent_jobs_go_first_and_equal_ones_in_the_order_they_are_due() {
     let texts: Vec<String> =
         taken.iter().map(|one| serde_json::from_str::<Note>(&one.payload).unwrap().text).collect();
     assert_eq!(texts, ["urgent", "first", "second", "third", "idle"]);
+}
+
+#[tokio::test]
+async fn projects_take_turns_whoever_asked_first() {
+    let shop = Shop::open();
+    let [large, small, late] = [1, 2, 3].map(|n| Id::from_uuid(Uuid::from_u128(n)));
+    let ask = async |text: &str, project: ProjectId| {
+        let options = Enqueue { project: Some(project), ..Enqueue::of(ACME) };
+        shop.enqueue_with(note(text), options).await.unwrap();
+    };
+    let take = async |limit| {
+        let boot = shop.boot();
+        let taken = shop.db.write(move |tx| lease::claim_in_turn(tx, boot, "note", limit)).await;
+        let text = |one: Claimed| serde_json::from_str::<Note>(&one.payload).unwrap().text;
+        taken.unwrap().into_iter().map(text).collect::<Vec<String>>()
+    };
+    for text in ["a1", "a2", "a3", "a4", "a5"] {
+        ask(text, large).await;
+    }
+    for text in ["b1", "b2"] {
+        ask(text, small).await;
+    }
+
+    let first = take(3).await;
+    ask("c1", late).await;
+    let second = take(2).await;
+
+    assert_eq!(first, ["a1", "a2", "b1"]);
+    assert_eq!(second, ["b2", "c1"], "who has least under way is next");
+    assert_eq!(take(9).await, ["a3", "a4", "a5"], "a place that nobody else wants is not kept free");
 }
 
 #[tokio::test]

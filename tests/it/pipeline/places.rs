@@ -63,6 +63,9 @@ async fn a_profile_does_no_more_nodes_at_once_than_it_may_and_holds_up_no_other(
     let began = "SELECT t.seq || '' FROM ticket_events e JOIN tickets t ON t.id = e.ticket_id
         WHERE e.kind = 'node_started' AND e.node_ref = 'implement-1' AND t.seq < 4 ORDER BY e.n";
     assert_eq!(stage.column(began), ["1", "2", "3"]);
+    // Without its project a node would take no turn with those of other projects.
+    let turnless = "SELECT id FROM jobs WHERE kind = 'run_node' AND project_id IS NULL";
+    assert!(stage.column(turnless).is_empty());
     stage.close().await;
 }
 

@@ -219,12 +219,12 @@ fn parts(git: Result<(u32, u32), Fault>, disk: &OnDisk) -> Vec<Part> {
 fn kept(backup: Option<&Backup>, now: Millis) -> Part {
     let Some(backup) = backup else {
         let said =
-            "None was taken yet. On the server, `assay backup DIR` takes one while it works.";
+            "None was taken yet. On the server, “assay backup DIR” takes one while it works.";
         return Part::new(true, "Backup", said);
     };
     let ago = humane::ago(backup.taken_at, now);
     if now.since(backup.taken_at) > BACKUP_OLD {
-        let said = format!("The last one was taken {ago}. On the server: `assay backup DIR`.");
+        let said = format!("The last one was taken {ago}. On the server: “assay backup DIR”.");
         return Part::new(false, "Backup", said);
     }
     Part::new(true, "Backup", format!("The last one was taken {ago}."))
