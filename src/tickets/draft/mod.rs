@@ -132,7 +132,7 @@ fn what_was_asked(turns: &[Turn]) -> String {
     kept.join("\n\n")
 }
 
-/// What an assistant proposed right before a user said yes.
+/// What an assistant proposed, or asked, right before a user said yes.
 fn what_was_agreed(turns: &[Turn]) -> String {
     let agreed = turns.windows(2).filter(|two| {
         two[0].role == Role::Assistant
@@ -142,11 +142,13 @@ fn what_was_agreed(turns: &[Turn]) -> String {
     let proposal = |two: &[Turn]| {
         let said = two[0].content.trim();
         let is_short = said.chars().count() <= PROPOSAL_MAX;
-        let keep = |sentence: &&str| {
-            !sentence.ends_with('?') && (is_short || phrases::is_proposal(sentence))
+        let agreed = |sentence: &str| {
+            if sentence.ends_with('?') {
+                return phrases::asks_for_a_yes(sentence).then(|| format!("{sentence} Yes."));
+            }
+            (is_short || phrases::is_proposal(sentence)).then(|| sentence.to_owned())
         };
-        let kept: Vec<&str> = sentences(said).into_iter().filter(keep).collect();
-        bullets(kept.into_iter().map(str::to_owned))
+        bullets(sentences(said).into_iter().filter_map(agreed))
     };
     let all: Vec<String> = agreed.map(proposal).filter(|text| !text.is_empty()).collect();
     all.join("\n")
@@ -294,6 +296,27 @@ mod tests {
         for part in ["Chip", "Zoe", "abcdef0123456789", "cookie as well", "Is that fine"] {
             assert!(!said.description.contains(part), "{part}\n---\n{}", said.description);
         }
+    }
+
+    #[test]
+    fn a_question_that_was_answered_with_yes_is_agreed_if_it_says_what() {
+        use Role::{Assistant, User};
+        let agreed = |question: &str, answer: &str| {
+            let said = [(User, "The footer is ugly"), (Assistant, question), (User, answer)];
+            let said = draft(&said).description;
+            said.split_once("## What was agreed\n\n").map(|(_, agreed)| agreed.to_owned())
+        };
+
+        for question in ["Shall I make it grey?", "Veux-tu que je le mette en gris ?", "Grey?"] {
+            for answer in ["Yes, and it must show the year.", "Oui", "ok, thanks"] {
+                let said = agreed(question, answer).expect(question);
+                assert!(said.starts_with(&format!("- {question} Yes.")), "{said}");
+            }
+        }
+        for question in ["Is that fine?", "Shall I go ahead?", "C'est bon ?", "Which colour?"] {
+            assert_eq!(agreed(question, "Yes"), None, "{question}");
+        }
+        assert_eq!(agreed("Shall I make it grey?", "No, blue"), None);
     }
 
     #[test]

@@ -89,6 +89,16 @@ const AGREEING: &str = "yes yep yeah ok okay sure please thanks thank you great 
     now oui merci parfait d'accord accord vas-y vas allez-y allez ça ca marche bien très super \
     exactement c'est bon fais-le fais le beaucoup alors";
 
+/// Words of which a question is made that only asks whether to go on.
+const EMPTY: &str = "shall should may can could would do does is are am was i we you me us this \
+    the to with like want if be a an start begin proceed continue correct alright it's that's \
+    est-ce que je on tu vous te le la les cela ceci dois-je puis-je peux-je peut-on doit-on \
+    veux-tu voulez-vous convient convient-il commence continue va";
+
+/// Words that begin a question which no yes answers.
+const OPEN: &str = "what which who whom whose when where why how quel quelle quels quelles qui \
+    quoi quand où comment pourquoi combien lequel laquelle";
+
 /// Words that a yes begins with.
 const YES: [&str; 18] = [
     "yes", "yep", "yeah", "ok", "okay", "sure", "agreed", "perfect", "great", "exactly", "fine",
@@ -264,6 +274,15 @@ pub(super) fn only_agrees(text: &str) -> bool {
         AGREEING.split_whitespace().any(|known| known == word)
     };
     text.chars().count() <= 80 && words.all(known)
+}
+
+/// Whether a question can be answered with yes, and says what that yes would mean.
+pub(super) fn asks_for_a_yes(question: &str) -> bool {
+    let known = |list: &str, word: &str| list.split_whitespace().any(|known| known == word);
+    let words: Vec<String> = question.split_whitespace().map(first_word).collect();
+    let is_open = words.first().is_some_and(|word| known(OPEN, word));
+    let says = |word: &String| !known(EMPTY, word) && !known(AGREEING, word);
+    !is_open && words.iter().filter(|word| !word.is_empty()).any(says)
 }
 
 /// Whether a turn begins with a yes.

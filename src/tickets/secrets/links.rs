@@ -10,6 +10,7 @@ use crate::base::{Code, Fault, Millis, QuestionId, Secret, TenantId};
 use crate::projects;
 use crate::store::{Read, Tx};
 use crate::tickets::questions;
+use crate::tickets::states::Status;
 use crate::tickets::ticket::{self, Ticket};
 use crate::{params, sql};
 
@@ -59,8 +60,11 @@ pub enum Found {
 pub fn mint(tx: &mut Tx<'_>, ticket: &Ticket, actor: &str) -> Result<Minted, Fault> {
     let asked = questions::open(tx, ticket.tenant, ticket.id)?;
     let Some((question, name)) = asked.and_then(|asked| Some((asked.id, asked.secret?))) else {
-        let message =
-            format!("{} waits for no secret; it is {}.", ticket.reference(), ticket.status);
+        let instead = match ticket.status {
+            Status::AwaitingInput => "get_ticket says what it waits for".to_owned(),
+            status => format!("it is {status}"),
+        };
+        let message = format!("{} waits for no secret; {instead}.", ticket.reference());
         return Err(Fault::new(Code::NotAwaitingInput, message));
     };
     let token = Secret::new(URL_SAFE_NO_PAD.encode(tx.entropy().bytes::<32>()));

@@ -7,6 +7,7 @@ mod golden_text;
 mod postbox;
 mod receiver;
 mod tenant;
+mod written;
 
 use std::num::NonZeroU32;
 use std::path::Path;
@@ -28,6 +29,7 @@ pub(crate) use golden_text::placed;
 pub(crate) use postbox::{Covered, Manner, Postbox};
 pub(crate) use receiver::{Answer, Heard, Receiver};
 pub(crate) use tenant::{Tenant, script};
+pub(crate) use written::Written;
 
 /// Where a clock stands that only a test moves.
 const AT: Millis = Millis(1_785_333_600_000);

@@ -1,9 +1,7 @@
 //! Secrets that turn up where they should not: none is shown, and none is kept.
 //! A secret that a person gave is held to the same, however its agent writes it.
 
-use std::io::Write;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
 
 use axum::body::Body;
 use base64::Engine;
@@ -12,6 +10,7 @@ use http::{Method, StatusCode, header};
 use serde_json::json;
 
 use super::{FORM, House, request};
+use crate::harness::Written;
 use crate::pipeline::secrets::hex;
 
 /// A token of the form that a well-known host gives out, made for this test.
@@ -44,21 +43,6 @@ fn script(tokens: [&String; 7]) -> String {
     )
 }
 
-/// Where the server's own log goes.
-#[derive(Clone, Default)]
-struct Written(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Written {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
 /// All bytes of all files of a folder, but for those of git.
 fn bytes_in(folder: &Path, all: &mut Vec<(String, Vec<u8>)>) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -73,13 +57,7 @@ fn bytes_in(folder: &Path, all: &mut Vec<(String, Vec<u8>)>) {
 
 #[tokio::test]
 async fn no_secret_that_an_agent_prints_reports_or_asks_is_shown_or_kept() {
-    let log = Written::default();
-    let sink = log.clone();
-    let logging = tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::DEBUG)
-        .with_writer(move || sink.clone())
-        .finish();
-    let logging = tracing::subscriber::set_default(logging);
+    let (log, logging) = Written::take(tracing::Level::DEBUG);
     let [out, coloured, asked, summary, listed, found, reason] =
         ['A', 'B', 'C', 'D', 'E', 'F', 'G'].map(token);
     let (_, rest) = coloured.split_at(HALF);
@@ -109,7 +87,7 @@ async fn no_secret_that_an_agent_prints_reports_or_asks_is_shown_or_kept() {
     let wrong = house.invoke("get_ticket", &json!({ "ticket": title })).await;
     seen.push(("fault".to_owned(), wrong.to_string()));
     drop(logging);
-    seen.push(("log".to_owned(), String::from_utf8_lossy(&log.0.lock().unwrap()).into_owned()));
+    seen.push(("log".to_owned(), log.text()));
 
     let planted = [&out, &coloured, &asked, &summary, &listed, &found, &reason];
     for (place, text) in &seen {
@@ -154,13 +132,7 @@ if is contract; then report '{"outcome":"done","assertions":[
 
 #[tokio::test]
 async fn no_secret_that_a_person_gave_is_shown_or_kept_whatever_its_agent_does_with_it() {
-    let log = Written::default();
-    let sink = log.clone();
-    let logging = tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::TRACE)
-        .with_writer(move || sink.clone())
-        .finish();
-    let logging = tracing::subscriber::set_default(logging);
+    let (log, logging) = Written::take(tracing::Level::TRACE);
     let house = House::at_work(GIVES_AWAY).await;
     let one = json!({ "ticket": "ACME-1" });
     let ticket = json!({ "title": "Wire the webhook", "project": "ACME", "preset": "trivial" });
@@ -201,7 +173,7 @@ async fn no_secret_that_a_person_gave_is_shown_or_kept_whatever_its_agent_does_w
     let found = house.invoke("search_tickets", &json!({ "query": "gvogel" })).await;
     assert_eq!(found["data"]["tickets"], json!([]), "{found}");
     drop(logging);
-    seen.push(("log".to_owned(), String::from_utf8_lossy(&log.0.lock().unwrap()).into_owned()));
+    seen.push(("log".to_owned(), log.text()));
 
     let forms = forms_of(GIVEN);
     for (place, text) in &seen {

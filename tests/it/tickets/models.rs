@@ -15,7 +15,7 @@ use http::{HeaderMap, StatusCode, header};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use crate::harness::{Caller, TestApp};
+use crate::harness::{Caller, TestApp, Written};
 
 /// The key that the endpoint wants.
 const KEY: &str = "model-key-0123456789";
@@ -170,12 +170,17 @@ async fn whatever_goes_wrong_with_it_the_rule_drafts() {
     ];
 
     for (does, why) in broken {
+        let (log, _logging) = Written::take(tracing::Level::INFO);
         let (app, caller, model) = with_model(does).await;
         let answer = caller.call("dispatch_ticket", talk()).await;
 
         assert_eq!(answer["ticket"]["title"], "Add a toggle to the header", "{why}");
         assert_eq!(app.column("SELECT drafted_by FROM ticket_conversations"), ["rule"], "{why}");
         assert_eq!(model.came.lock().unwrap().len(), 1, "{why}");
+        let log = log.text();
+        let line = log.lines().find(|line| line.contains("The rule drafts a ticket"));
+        assert!(line.is_some_and(|line| line.contains(why)), "{why}: {log}");
+        assert!(!log.contains(KEY) && !log.contains(TOKEN), "{log}");
     }
 }
 

@@ -70,6 +70,9 @@ async fn a_question_is_asked_answered_and_acted_on() {
     caller.dispatch(titled("Which accent colour should the page have?")).await;
     let asked = caller.wait_for("ACME-1", "awaiting_input").await;
     let graph = caller.call("get_ticket_graph", json!({ "ticket": "ACME-1" })).await;
+    let no_secret = caller.refusal("create_secret_link", json!({ "ticket": "ACME-1" })).await;
+    assert_eq!(no_secret.code, "NOT_AWAITING_INPUT");
+    assert!(no_secret.message.ends_with("get_ticket says what it waits for."), "{no_secret:?}");
     let reply = json!({ "ticket": "ACME-1", "message": "green" });
     caller.call("reply_ticket", reply.clone()).await;
     let landed = caller.wait_for("ACME-1", "succeeded").await;
