@@ -17,8 +17,8 @@ pub trait Job: Serialize + DeserializeOwned + Send + 'static {
     /// How many of this kind run at once in this process.
     const CONCURRENCY: usize;
 
-    /// Whether projects take turns where more is ready than runs at once ([`Enqueue::project`]): the
-    /// one with least under way is next. Else what is due longest is.
+    /// Whether projects take turns where more is ready than runs at once ([`Enqueue::project`]):
+    /// the one with least under way is next. Else what is due longest is.
     const TAKES_TURNS: bool = false;
 
     /// The key of which, for its kind and tenant, at most one job is ready or running. Where one

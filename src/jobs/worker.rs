@@ -196,7 +196,8 @@ impl Worker {
             let scheduled = schedule::tick(tx, registry.recurring())?;
             let mut taken = Vec::new();
             for (kind, places) in places {
-                let claim = if registry.takes_turns(kind) { lease::claim_in_turn } else { lease::claim };
+                let claim =
+                    if registry.takes_turns(kind) { lease::claim_in_turn } else { lease::claim };
                 taken.append(&mut claim(tx, boot, kind, places)?);
             }
             let due = lease::next_due(tx)?;

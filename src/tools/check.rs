@@ -175,7 +175,9 @@ impl Check {
         }
         if !unknown.is_empty() {
             let names = cut(&unknown.join(", "), SHOWN_MAX);
-            found.push(at.issue(format!("has unknown members: {names}")));
+            let known: Vec<&str> = self.properties.iter().map(|(name, _)| name.as_str()).collect();
+            let known = cut(&known.join(", "), SHOWN_MAX);
+            found.push(at.issue(format!("has unknown members: {names}; it takes {known}")));
         }
     }
 }
@@ -320,7 +322,7 @@ mod tests {
                 ("files", "may have at most 1 entries"),
                 ("files[0].key", "may have at most 2 characters"),
                 ("files[1].key", "is missing"),
-                ("files[1]", "has unknown members: size"),
+                ("files[1]", "has unknown members: size; it takes key"),
                 ("count", "must be at least 1"),
                 ("id", "expected a uuid"),
             ]

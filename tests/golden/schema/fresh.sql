@@ -211,6 +211,7 @@ CREATE TABLE jobs (
     kind         TEXT NOT NULL CHECK (kind <> ''),
     payload      TEXT NOT NULL CHECK (json_valid(payload)),
     unique_key   TEXT CHECK (unique_key <> ''),
+    project_id   BLOB CHECK (length(project_id) = 16),
     priority     INTEGER NOT NULL CHECK (priority IN (0, 1, 2)),
     state        TEXT NOT NULL CHECK (state IN ('ready', 'running', 'done', 'failed', 'cancelled')),
     run_at       INTEGER NOT NULL,

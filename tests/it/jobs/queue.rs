@@ -158,7 +158,11 @@ async fn projects_take_turns_whoever_asked_first() {
 
     assert_eq!(first, ["a1", "a2", "b1"]);
     assert_eq!(second, ["b2", "c1"], "who has least under way is next");
-    assert_eq!(take(9).await, ["a3", "a4", "a5"], "a place that nobody else wants is not kept free");
+    assert_eq!(
+        take(9).await,
+        ["a3", "a4", "a5"],
+        "a place that nobody else wants is not kept free"
+    );
 }
 
 #[tokio::test]
