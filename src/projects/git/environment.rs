@@ -1,6 +1,10 @@
 //! What every call of git starts with: its options, and the whole of its environment.
 
+use std::env;
 use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Access, access};
 
 /// What every call starts with.
 pub(super) const ALWAYS: &[&str] = &[
@@ -109,9 +113,39 @@ pub(super) fn environment(
     out
 }
 
+/// The file of a program that is named, where a call's `PATH` leads to it. A file is started without
+/// a copy of this process, which takes the longer the larger it is; a name would have to be looked
+/// for in such a copy, with the `PATH` of the call.
+pub(super) fn file_of(program: &OsStr, environment: &[(OsString, OsString)]) -> OsString {
+    let is_path = Path::new(program).components().count() > 1;
+    let path = environment.iter().find(|(name, _)| name == "PATH").filter(|_| !is_path);
+    let folders = path.map(|(_, path)| env::split_paths(path)).into_iter().flatten();
+    // What is relative would be looked for from the call's own folder.
+    let mut files =
+        folders.filter(|folder| folder.is_absolute()).map(|folder| folder.join(program));
+    let is_program = |file: &PathBuf| file.is_file() && access(file, Access::EXEC_OK).is_ok();
+    files.find(is_program).map_or_else(|| program.to_owned(), PathBuf::into_os_string)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_is_found_on_the_path_and_anything_else_stays_as_it_is() {
+        let with = |path: &str| vec![("PATH".into(), path.into())];
+        for (program, path, file) in [
+            ("sh", "/nowhere:/bin", "/bin/sh"),
+            ("sh", "bin:.", "sh"),
+            ("sh", "", "sh"),
+            ("passwd", "/etc", "passwd"),
+            ("/bin/sh", "/usr/bin", "/bin/sh"),
+            ("./sh", "/bin", "./sh"),
+        ] {
+            assert_eq!(file_of(program.as_ref(), &with(path)), file, "{program} on {path}");
+        }
+        assert_eq!(file_of("sh".as_ref(), &[]), "sh");
+    }
 
     #[test]
     fn git_sees_what_it_needs_and_nothing_else_of_the_server() {

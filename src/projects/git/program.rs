@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use tokio::process::Command;
 
-use super::environment::{ALWAYS, environment};
+use super::environment::{ALWAYS, environment, file_of};
 use super::guard::{self, Reach};
 pub use super::process::Output;
 use super::process::{Group, attend};
@@ -107,8 +107,9 @@ impl Git {
 
     #[expect(clippy::disallowed_methods, reason = "the one place that starts git")]
     fn call(&self, directory: &Path, git_dir: Option<&Path>) -> Call<'_> {
-        let mut command = Command::new(&self.program);
-        command.env_clear().envs(environment(std::env::vars_os()));
+        let environment = environment(std::env::vars_os());
+        let mut command = Command::new(file_of(&self.program, &environment));
+        command.env_clear().envs(environment);
         command.current_dir(directory).process_group(0);
         if let Some(git_dir) = git_dir {
             let mut option = OsString::from("--git-dir=");
