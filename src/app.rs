@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
@@ -342,6 +342,11 @@ fn make_directory(data: &Path) -> Result<PathBuf, Fault> {
     })
 }
 
+/// How long a data directory may stay locked before another server is said to work on it, and how
+/// often that is looked at.
+const LOCKED_FOR: Duration = Duration::from_secs(3);
+const LOCK_AGAIN: Duration = Duration::from_millis(20);
+
 fn lock(data: &Path) -> Result<File, Fault> {
     let path = data.join("lock");
     let unusable = |error: std::io::Error| {
@@ -359,7 +364,18 @@ fn lock(data: &Path) -> Result<File, Fault> {
         .mode(0o600)
         .open(&path)
         .map_err(unusable)?;
-    match file.try_lock() {
+    // A server that was killed while it started a program lives on in that for a moment, and a
+    // command beside it looks at the lock.
+    let mut locked = file.try_lock();
+    let began = Instant::now();
+    while matches!(locked, Err(TryLockError::WouldBlock)) && began.elapsed() < LOCKED_FOR {
+        if began.elapsed() < LOCK_AGAIN {
+            tracing::info!("The data directory is locked; waiting whether it stays so");
+        }
+        std::thread::sleep(LOCK_AGAIN);
+        locked = file.try_lock();
+    }
+    match locked {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => {
             let message = format!(

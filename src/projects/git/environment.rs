@@ -113,9 +113,9 @@ pub(super) fn environment(
     out
 }
 
-/// The file of a program that is named, where a call's `PATH` leads to it. A file is started without
-/// a copy of this process, which takes the longer the larger it is; a name would have to be looked
-/// for in such a copy, with the `PATH` of the call.
+/// The file of a program that is named, where a call's `PATH` leads to it. A file is started
+/// without a copy of this process, which takes the longer the larger it is; a name would have to be
+/// looked for in such a copy, with the `PATH` of the call.
 pub(super) fn file_of(program: &OsStr, environment: &[(OsString, OsString)]) -> OsString {
     let is_path = Path::new(program).components().count() > 1;
     let path = environment.iter().find(|(name, _)| name == "PATH").filter(|_| !is_path);

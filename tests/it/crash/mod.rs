@@ -45,6 +45,24 @@ fn what_was_accepted_before_a_crash_is_done_after_it() {
 }
 
 #[test]
+fn a_lock_that_a_killed_server_leaves_behind_for_a_moment_is_waited_for() {
+    let house = House::new("");
+    house.serve().kill();
+    let lock = fs::File::open(house.path("data/lock")).unwrap();
+    lock.lock().unwrap();
+    let log = || fs::read_to_string(house.path(house::LOG)).unwrap_or_default();
+
+    let server = std::thread::scope(|scope| {
+        let starting = scope.spawn(|| house.serve());
+        until("it waits", || log().contains("The data directory is locked").then_some(()));
+        lock.unlock().unwrap();
+        starting.join().unwrap()
+    });
+
+    house.close(server);
+}
+
+#[test]
 fn a_crash_while_an_agent_works_ends_the_agent_and_starts_it_again_on_its_branch() {
     let house = House::new(WAITS_ONCE);
     let server = house.serve();
